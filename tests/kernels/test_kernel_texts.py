@@ -45,7 +45,7 @@ FAMILIES = {
         "QConv_same", "QAveragePool_ceil", "Pow", "LSTMSteps", "Resample", "Scatter", "TopK", "CumSum",
         "MaxPoolIndices", "MatMulInteger", "ConvInteger", "GridSample", "BitCast", "RoiAlign", "QAffine",
         "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax", "QResizeLinear", "DynamicScale",
-        "QLSTM", "QGRU_everything",
+        "QLSTM", "QGRU_everything", "DynamicQuantizeLinear", "MatMulInteger_scaled", "ConvInteger_scaled",
     ),
     "cortex-m4": ("QConv_same", "QConv_depthwise", "QGemm", "QMul", "MaxPool_bytes"),
     "cortex-m55": ("QConv_same", "QGemm", "QLookup"),

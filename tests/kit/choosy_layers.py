@@ -16,7 +16,7 @@ _IMAGE: dict[str, Any] = {"strides": (1, 1), "dilations": (1, 1), "kernel_shape"
 
 
 def wide_layers() -> tuple[Sample, ...]:
-    """Softmax, a dense layer, a convolution and a depthwise one of 16 bits, weights of 8."""
+    """Softmax, also masked, its logarithm, a dense layer, a convolution and a depthwise one of 16 bits."""
     rng = np.random.default_rng(5)
     requant = Requant(scale=(0.002,) * 8, zero_point=0, low=-(2**15), high=2**15 - 1)
     image = byte_array(rng, DType.I16, (1, 8, 7, 9), saturated=False)
@@ -26,8 +26,11 @@ def wide_layers() -> tuple[Sample, ...]:
     dense = (image[:, :, 0, 0].copy(), byte_array(rng, DType.I8, (8, 8), saturated=False), bias)
     weights = [byte_array(rng, DType.I8, (8, depth, 3, 3), saturated=False) for depth in (8, 1)]
     window = {**_IMAGE, **fields, "pads": (1, 1, 1, 1), "x_zero_point": 0, "pad_value": 0, "w_zero_point": (0,)}
+    rows = {**softmax, "output_type": "i16"}
     return (
-        Sample(op="QSoftmax", kind="words", inputs=(image[0, 0],), attributes={**softmax, "output_type": "i16"}),
+        Sample(op="QSoftmax", kind="words", inputs=(image[0, 0],), attributes=rows),
+        Sample(op="QMaskedSoftmax", kind="words", inputs=(image[0, 0], image[0, 1] < 0), attributes=rows),
+        Sample(op="QLogSoftmax", kind="words", inputs=(image[0, 0],), attributes={**rows, "y_scale": 2.0**-11}),
         Sample(
             op="QGemm",
             kind="words",

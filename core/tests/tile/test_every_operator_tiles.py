@@ -43,6 +43,7 @@ WHOLE_AXES = {
     "QLogSoftmax": 1024 + 2 * 31,
     "QLayerNormalization": 2 * 29 * 31 + 2 * 29 * 4,  # a row of two axes
     "QLookup": 256 + 2,
+    "DynamicQuantizeLinear": 5 * 7 * 11 * (4 + 1),  # all of it: targets that copy tiles split it first
     "Gather": 9 * 4,
     "Gather_constant_indices": 14 * 4,
     "GatherElements": 14 * 4,

@@ -52,9 +52,19 @@ def factors(x_scale: float) -> npt.NDArray[np.uint32]:
 
 def exact_row(x: Integers, table: Integers, y_scale: float) -> Integers:
     """The results of one row by `onnx`, without zero point and limits; `table` is `factors`."""
-    below = x.max() - x
-    e = (table[below // 256] * table[256 + below % 256] + 2**30) >> 31
-    unit = ((int(e.sum()) + 2**14) >> 15) * round(y_scale * 2**31)
+    import numpy as np
+
+    return exact_rows(x, np.ones(x.shape, bool), table, y_scale, 0)
+
+
+def exact_rows(x: Integers, counts: npt.NDArray[np.bool_], table: Integers, y_scale: float, axis: int) -> Integers:
+    """The same of rows along `axis`, of the elements that count: others are 0, and a row may have no other ones."""
+    import numpy as np
+
+    largest = np.where(counts, x, x.min(initial=0)).max(axis=axis, keepdims=True)
+    below = np.maximum(largest - x, 0)
+    e = np.where(counts, (table[below // 256] * table[256 + below % 256] + 2**30) >> 31, 0)
+    unit = np.maximum(((e.sum(axis=axis, keepdims=True) + 2**14) >> 15) * round(y_scale * 2**31), 1)
     results: Integers = ((e << 16) + unit // 2) // unit
     return results
 

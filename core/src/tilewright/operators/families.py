@@ -15,6 +15,7 @@ FAMILIES = (
     "tilewright.operators.movement.gather",
     "tilewright.operators.products.gemm",
     "tilewright.operators.convolution.grid_sample",
+    "tilewright.operators.quantised.dynamic_quantize",
     "tilewright.operators.quantised.dynamic_scale",
     "tilewright.operators.quantised.integer_products",
     "tilewright.operators.convolution.interpolate",

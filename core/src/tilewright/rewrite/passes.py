@@ -16,9 +16,10 @@ from tilewright.rewrite.quantisation import (
     dequantise_sums,
     packed_products,
     recognise_decomposed_quantisation,
-    recognise_dynamic_scale,
     recognise_fake_quantisation,
     report_widened,
+    scale_integer_products,
+    split_dynamic_quantisation,
 )
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 from tilewright.rewrite.roll import roll_recurrences
@@ -31,11 +32,11 @@ PASSES = (
     fold_finite.FOLD_FINITE,
     fold_constants.FOLD_CONSTANTS,
     fold_finite.FOLD_DECIDED,
-    recognise_dynamic_scale.PASS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
     packed_products.PASS,
     recognise_normalisation.PASS,
+    scale_integer_products.PASS,
     dequantise_sums.PASS,
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
@@ -45,6 +46,7 @@ PASSES = (
     declare_arithmetic.SETTLE_ARITHMETIC,
     declare_arithmetic.DECLARE_ARITHMETIC,
     report_widened.PASS,
+    split_dynamic_quantisation.PASS,
     merge_lookups.PASS,
     fold_constants.FOLD_DEQUANTISED,
     fuse.FUSE_ACTIVATION,

@@ -24,12 +24,13 @@ def numbers(random: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("a_type", "b_type"), [("int8", "uint8"), ("uint8", "int8"), ("uint8", "uint8")])
-@pytest.mark.parametrize(("rows", "columns"), [(None, None), (1, 1), (4, 1), (1, 5), (4, 5), (None, 5)])
+@pytest.mark.parametrize(("rows", "columns"), [(None, None), (0, 1), (4, 0), (1, 5), (4, 5), (None, 5)])
 def test_any_layout_and_tile(rows: int | None, columns: int | None, a_type: str, b_type: str, tmp_path: Path) -> None:
     random = np.random.default_rng(7)
     a, b = numbers(random, a_type, 3, 1, 4, 6), numbers(random, b_type, 2, 6, 5)
     zeros = [
-        None if count is None else numbers(random, kind, count) for count, kind in ((rows, a_type), (columns, b_type))
+        None if count is None else numbers(random, kind, *(count,) * bool(count))  # 0: a scalar
+        for count, kind in ((rows, a_type), (columns, b_type))
     ]
     inputs = [a, b, *zeros]
     site = site_of(MATMUL_INTEGER, inputs, constants=(1,) if columns else ())

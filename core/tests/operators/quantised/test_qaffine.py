@@ -41,6 +41,10 @@ def cases(draw: st.DrawFn) -> Case:
         "shift": draw(st.sampled_from([0, 15, 22, 30])), "low": low, "high": high - draw(st.sampled_from([0, 9])),
         "output_type": y_type.value, "ties": draw(st.integers(0, 1)), "zero_point": draw(st.sampled_from([0, 5])),
     }  # fmt: skip
+    if draw(st.booleans()):  # 16 bits in 64
+        x = byte_array(rng, draw(st.sampled_from([DType.I16, DType.U16])), (2, 3, 4), draw(st.booleans()))
+        addend = addend.astype(np.int64) << 20
+        attributes |= {"shift": draw(st.sampled_from([0, 30, 40])), "x_zero_point": 7}
     inputs: list[Array | None] = [x, factors[0], addend, *factors[1:]]
     return site_of(QAFFINE, inputs, attributes, tuple(range(1, len(inputs)))), inputs
 

@@ -17,6 +17,7 @@ from tilewright.operators.quantised.qlogsoftmax import (
     LONGEST,
     QLOG_SOFTMAX,
     QLOG_SOFTMAX_PORTABLE,
+    QLOG_SOFTMAX_WIDE,
     exponentials,
     log2_of_sums,
     shift_of,
@@ -128,3 +129,48 @@ def test_what_is_refused() -> None:
     assert "elements" in str(refusal(QLOG_SOFTMAX_PORTABLE, site_for(long, 1, 0.1, 0.1)))
     with pytest.raises(TilewrightError, match="not an axis"):
         site_for(x, 2, 0.1, 0.1)
+
+
+@st.composite
+def wide_cases(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = draw(st.lists(st.integers(1, 12), min_size=1, max_size=3))
+    x_type, y_type = draw(st.sampled_from([("i16", "i16"), ("u16", "u16"), ("i16", "i8"), ("i8", "i16")]))
+    x = byte_array(rng, DType(x_type), shape, draw(st.booleans()))
+    low, high = DType(y_type).limits
+    attributes: dict[str, Attribute] = {
+        "axis": draw(st.integers(-len(shape), len(shape) - 1)), "x_scale": draw(st.sampled_from([2e-4, 3e-3, 0.04])),
+        "y_scale": 0.06 if y_type == "i8" else draw(st.sampled_from([2.0**-12, 4e-4])), "zero_point": high,
+        "low": low, "high": high, "output_type": y_type,
+    }  # fmt: skip
+    return site_of(QLOG_SOFTMAX, [x], attributes), [x]
+
+
+@given(case=wide_cases())
+def test_results_of_16_bits_are_those_of_real_numbers_but_next_to_halves(case: Case) -> None:
+    site, (x,) = case
+    node, axis = site.node, site.node.integer("axis")
+    logits = np.asarray(x).astype(np.float64) * node.number("x_scale")
+    logits -= logits.max(axis, keepdims=True)
+    real = (logits - np.log(np.exp(logits).sum(axis, keepdims=True))) / node.number("y_scale") + node.integer("high")
+    (found,) = QLOG_SOFTMAX.reference(site, [x])
+    assert np.abs(found - np.clip(real, node.integer("low"), node.integer("high"))).max() <= 0.5 + 2.0**-5
+
+
+@pytest.mark.slow
+@compiled
+@given(case=wide_cases(), data=st.data(), build=st.sampled_from(BUILDS))
+def test_c_of_16_bits_in_any_layout(
+    tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject, build: tuple[str, ...]
+) -> None:
+    site, inputs = case
+    assert refusal(QLOG_SOFTMAX_WIDE, site) is None and refusal(QLOG_SOFTMAX_PORTABLE, site) is not None
+    rank = len(site.output.shape)
+    layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name in "XY"}
+    folder = tmp_path_factory.mktemp("c")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", build[0])
+        (found,) = run_kernel(
+            QLOG_SOFTMAX, QLOG_SOFTMAX_WIDE, site, inputs, folder=folder, layouts=layouts, flags=build[1:]
+        )
+    assert np.array_equal(found, QLOG_SOFTMAX.reference(site, inputs)[0])

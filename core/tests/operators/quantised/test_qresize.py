@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant, requantise
-from tilewright.operators.quantised.qresize import MOST_WEIGHT, QRESIZE_LINEAR, QRESIZE_LINEAR_PORTABLE
+from tilewright.operators.quantised.qresize import QRESIZE_LINEAR, QRESIZE_LINEAR_PORTABLE, most_weight
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import ROUNDINGS, byte_array, make_requant, refusal, site_of, with_rounding
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
-BYTES = st.sampled_from([DType.I8, DType.U8])
+TYPES = st.sampled_from([DType.I8, DType.U8, DType.I16, DType.U16])
 AXES = {(3,): ((5,), (6,), (-1,), (10,)), (3, 4): ((7, 6), (1, 5), (0, -2), (3, 8))}
 
 
@@ -37,7 +37,7 @@ def resized(requant: Requant, x: Array, spatial: tuple[int, ...], zero: int = 3,
 def cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     spatial = draw(st.sampled_from(list(AXES)))
-    x, y_type = byte_array(rng, draw(BYTES), (2, 3, *spatial), draw(st.booleans())), draw(BYTES)
+    x, y_type = byte_array(rng, draw(TYPES), (2, 3, *spatial), draw(st.booleans())), draw(TYPES)
     requant = make_requant(rng, 1, y_type, 255.0 * 24, draw(st.sampled_from(["random", "ties", "coarse"])))
     rounding = draw(st.sampled_from(ROUNDINGS))
     site = resized(
@@ -101,8 +101,10 @@ def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: 
 
 
 def test_what_the_kernel_refuses() -> None:
-    x, one = np.zeros((1, 1, 3), np.int8), Requant(scale=(0.1,), zero_point=0, low=-128, high=127)
-    assert refusal(QRESIZE_LINEAR_PORTABLE, resized(one, x, (3,))) is None
-    assert "32-bit sums" in str(refusal(QRESIZE_LINEAR_PORTABLE, resized(one, x, (3,), divisors=(MOST_WEIGHT + 1,))))
+    one = Requant(scale=(0.1,), zero_point=0, low=-128, high=127)
+    for x, weight in ((np.zeros((1, 1, 3), dtype), most) for dtype, most in ((np.int8, 2**23), (np.uint16, 2**15))):
+        assert refusal(QRESIZE_LINEAR_PORTABLE, resized(one, x, (3,))) is None
+        assert most_weight(DType.from_numpy(x.dtype)) == weight
+        assert "32-bit sums" in str(refusal(QRESIZE_LINEAR_PORTABLE, resized(one, x, (3,), divisors=(weight + 1,))))
     two = Requant(scale=(0.1, 0.2), zero_point=0, low=-128, high=127)
     assert "one scale" in str(refusal(QRESIZE_LINEAR_PORTABLE, resized(two, x, (3,))))

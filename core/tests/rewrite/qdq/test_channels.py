@@ -64,6 +64,22 @@ def test_results_are_those_of_the_file(name: str, dtype: DType, scale: float, op
         assert apart.max() <= 1 and apart.mean() <= (0.3 if scale == 0.7 else 0.02)  # tenths have many halves
 
 
+@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize(("dtype", "into"), [(DType.I16, DType.I16), (DType.U16, DType.U16), (DType.I16, DType.I8)])
+def test_results_of_16_bits_are_those_of_the_file(
+    name: str, dtype: DType, into: DType, operators: Any, bench: Any
+) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", dtype, (2, 3, 4, 5)), 0.0003, 11)
+    graph = s.finish(s.quantize(BUILDS[name](s, x), 0.05 if into is DType.I8 else 0.0005, 5, into))
+    after = bench.apply(graph, *PASSES)
+    assert [node.op for node in after.nodes] == ["QAffine"]
+    for seed in range(3):
+        (found,), (wanted,) = bench.outputs(after, seed), bench.outputs(graph, seed)
+        apart = np.abs(found.astype(int) - wanted.astype(int))
+        assert apart.max() <= 1 and apart.mean() <= 0.03
+
+
 def test_halves_go_to_even_numbers(operators: Any, bench: Any) -> None:
     """Scales that are powers of two make them exactly, in every channel."""
     s = Sketch(operators=operators)

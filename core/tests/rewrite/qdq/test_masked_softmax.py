@@ -15,10 +15,12 @@ from tilewright.testing.sketch import Sketch
 CAUSAL = np.triu(np.ones((6, 6), bool), 1)
 
 
-def masked(operators: Any, how: str, number: float, mask: Any = CAUSAL) -> Graph:
+def masked(
+    operators: Any, how: str, number: float, mask: Any = CAUSAL, dtype: DType = DType.I8, into: DType = DType.I8
+) -> Graph:
     """Scaled scores, of which `mask` leaves some. `how`: Add, Where, or Where with its sides turned; or computed."""
     s = Sketch(operators=operators)
-    scores = s.dequantize(s.input("x", DType.I8, (2, 6, 6)), 0.25, 11)
+    scores = s.dequantize(s.input("x", dtype, (2, 6, 6)), 0.25 if dtype is DType.I8 else 0.001, 11)
     scaled = s.node("Mul", (scores, s.constant(np.array(0.3, np.float32))))
     low = s.constant(np.array(number, np.float32))
     condition = (
@@ -29,7 +31,19 @@ def masked(operators: Any, how: str, number: float, mask: Any = CAUSAL) -> Graph
         value = s.node("Add", (numbers, scaled))
     else:
         value = s.node("Where", (condition, scaled, low) if "turned" in how else (condition, low, scaled))
-    return s.finish(s.quantize(s.node("Softmax", (value,), {"axis": 2}), 1 / 256, -128))
+    scale, zero = (1 / 256, -128) if into is DType.I8 else (2.0**-16, into.limits[0])
+    return s.finish(s.quantize(s.node("Softmax", (value,), {"axis": 2}), scale, zero, into))
+
+
+@pytest.mark.parametrize("how", ["Add", "Where, computed"])
+@pytest.mark.parametrize("into", [DType.I8, DType.I16, DType.U16])
+def test_scores_of_16_bits(how: str, into: DType, operators: Any, bench: Any) -> None:
+    graph = masked(operators, how, -np.inf, CAUSAL, DType.U16 if into is DType.U16 else DType.I16, into)
+    after = bench.apply(graph, *PASSES)
+    assert [node.op for node in after.nodes] == ["QMaskedSoftmax"]
+    for seed in range(3):
+        (found,), (wanted,) = bench.outputs(after, seed), bench.outputs(graph, seed)
+        assert np.abs(found.astype(int) - wanted.astype(int)).max() <= 1
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,19 @@ def test_operands_of_16_bits_are_rescaled(op: str, dtype: DType, operators: Any,
     assert bench.same_bits(graph, after)
 
 
+@pytest.mark.parametrize("dtype", [DType.I8, DType.I16, DType.U16])
+@pytest.mark.parametrize("op", ["Max", "Min"])
+def test_any_number_of_operands(op: str, dtype: DType, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    a, b, c, d = (s.dequantize(s.input(name, dtype, (3, 4)), 1 if name < "c" else 4, 3) for name in "abcd")
+    y = s.node("Clip", (s.node(op, (s.node(op, (a, s.node(op, (c, d)))), b)),), {"min": -9.0})
+    graph = s.finish(s.quantize(y, 1, 3, dtype))
+    after = bench.apply(graph, *PASSES)
+    assert set(ops(after)) == {op, "QLookup" if dtype is DType.I8 else "QRescale"}
+    assert ops(after).count(op) == 3
+    assert bench.same_bits(graph, after)
+
+
 @pytest.mark.parametrize("op", ["Max", "Min", "Where"])
 def test_operands_of_one_scale_are_taken_as_they_are(op: str, operators: Any, bench: Any) -> None:
     graph = selected(operators, op, 0.05)

@@ -126,3 +126,18 @@ def test_softmax_at_a_scale_that_integers_cannot_hold(operators: Any, bench: Any
     graph = s.finish(s.quantize(s.node("Softmax", (x,), {"axis": 1}, name="softmax"), 2.0**-20, -128))
     assert "Softmax" in ops(bench.apply(graph, *PASSES))
     assert [each.where for each in bench.diagnostics(graph, *PASSES)] == ["softmax"]
+
+
+@pytest.mark.parametrize(("dtype", "into"), [(DType.I16, DType.I16), (DType.U16, DType.U16), (DType.I16, DType.I8)])
+def test_logarithms_and_images_of_16_bits(dtype: DType, into: DType, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    rows = s.dequantize(s.input("rows", dtype, (3, 20)), 3e-4, 5)
+    logs = s.quantize(s.node("LogSoftmax", (rows,), {"axis": 1}), 20 / (1 << 8 * into.size_bytes), into.limits[1], into)
+    lines = {"sizes": (7, 6), "slopes": (1, 5), "offsets": (0, -2), "divisors": (3, 8)}
+    image = s.node("ResizeLinear", (s.dequantize(s.input("image", dtype, (1, 2, 3, 4)), 3e-4, 5),), lines)
+    graph = s.finish(logs, s.quantize(image, 0.08 if into is DType.I8 else 3e-4, 5, into))
+    after = bench.apply(graph, *PASSES)
+    assert sorted(node.op for node in after.nodes) == ["QLogSoftmax", "QResizeLinear"]
+    for seed in range(3):
+        for found, wanted in zip(bench.outputs(after, seed), bench.outputs(graph, seed), strict=True):
+            assert np.abs(found.astype(int) - wanted.astype(int)).max() <= 1

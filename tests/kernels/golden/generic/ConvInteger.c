@@ -102,9 +102,10 @@ TW_KERNEL void tw_integer_conv_i8_i8_outputs(const tw_integer_conv_i8_i8_shape *
     for (int32_t o = 0; o < s->outputs; ++o) {
         const int32_t group = ((s->first_output + o) / s->group_outputs) - (s->first_output / s->group_outputs);
         const int32_t w_zero = w_zeros ? w_zeros[o * s->q_output] : 0;
-        y[o * s->y_channel] = (int32_t)tw_integer_conv_i8_i8_window(s, depth, row, column,
-                                                          x + (group * s->group_inputs * s->x_channel),
-                                                          w + (o * s->w_output), x_zero, w_zero);
+        const int8_t *const xg = x + (group * s->group_inputs * s->x_channel);
+        const int32_t sum
+            = (int32_t)tw_integer_conv_i8_i8_window(s, depth, row, column, xg, w + (o * s->w_output), x_zero, w_zero);
+        y[o * s->y_channel] = sum;
     }
 }
 

@@ -66,6 +66,8 @@ def exact_result(site: Site, values: Values, operators: Mapping[str, Operator]) 
     present = [each for value in values for each in ([value] if value is not None else absent)]
     if len(site.outputs) != 1:
         raise NotExact(f"{op} has several outputs")
+    if op in _ZERO_POINTS and site.output.dtype.is_float:
+        raise NotExact(f"{op} has scales, with which its sums are rounded")
     if op in _MOVING:
         return _moved(site, present, operators[op])
     if op in FUNCTIONS:

@@ -1,10 +1,8 @@
 """Knows operators that carry their own scales, written with others: each of QLinearConv, QGemm, ... is dequantise,
-operate, quantise, and DynamicQuantizeLinear finds its scale in the values at hand.
+operate, quantise; products behind dynamic quantisation are MatMulInteger, a scale and a bias.
 Does not know integer arithmetic; the same rewrite that lowers graphs in QDQ form lowers these.
 
-Source: ONNX QLinearConv-10, QLinearMatMul-10, DynamicQuantizeLinear-11, and com.microsoft operators of onnxruntime's
-quantiser. ONNX's own body of DynamicQuantizeLinear divides 0 by 0 where all values are 0; there the scale is 1, as in
-onnxruntime.
+Source: ONNX QLinearConv-10, QLinearMatMul-10, and com.microsoft operators of onnxruntime's quantiser.
 """
 
 from __future__ import annotations
@@ -22,33 +20,11 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-_LARGEST = 255.0
 _QDQ = 13  # operator set in which scales may be given for each channel
 _MANY = 1 << 16
 _WINDOW = {"auto_pad": "STRING", "kernel_shape": "INTS", "pads": "INTS", "strides": "INTS"}
 _GEMM = {"alpha": "FLOAT", "transA": "INT", "transB": "INT"}
 _AVERAGE = {**_WINDOW, "ceil_mode": "INT", "count_include_pad": "INT", "channels_last": "INT"}
-
-
-def _dynamic_quantize(node: OnnxNode, graph: Conversion) -> None:
-    """From the smallest to the largest value, and 0, become 0 to 255."""
-    zero, largest, one = (
-        graph.add_constant(np.asarray(number, np.float32), hint)
-        for number, hint in ((0.0, "zero"), (_LARGEST, "largest"), (1.0, "one"))
-    )
-    low, high = (
-        graph.emit(node, bound, (graph.apply(node, f"Reduce{bound}", 13, node.inputs, (), {"keepdims": 0}), zero))
-        for bound in ("Min", "Max")
-    )
-    span = graph.emit(node, "Sub", (high, low), hint="span")
-    step = graph.emit(node, "Div", (span, largest), hint="step")
-    none = graph.emit(node, "Equal", (span, zero), hint="none")
-    scale = graph.emit(node, "Where", (none, one, step), node.outputs[1:2], hint="scale")
-    steps = graph.emit(node, "Sub", (zero, graph.emit(node, "Div", (low, scale), hint="below")), hint="steps")
-    inside = graph.emit(node, "Clip", (steps,), (), {"min": 0.0, "max": _LARGEST}, "inside")
-    whole = graph.emit(node, "Round", (inside,), hint="whole")
-    point = graph.emit(node, "Cast", (whole,), node.outputs[2:3], {"to": "u8"}, "zero_point")
-    graph.emit(node, "QuantizeLinear", (node.inputs[0], scale, point), node.outputs[:1], {"to": "u8"})
 
 
 def _dequantised(node: OnnxNode, graph: Conversion, index: int, axis: int = 1, name: str = "") -> str:
@@ -155,13 +131,37 @@ def _qlinear_where(node: OnnxNode, graph: Conversion) -> None:
     _quantised(node, graph, graph.apply(node, "Where", 16, operands, hint="Where"), 7)
 
 
+def _dynamic_quantize_matmul(node: OnnxNode, graph: Conversion) -> None:
+    """Inputs are A, B, the scale of B, and optionally its zero point and a bias."""
+    names = [graph.name(node, hint) for hint in ("bytes", "scale", "zero_point")]
+    graph.emit(node, "DynamicQuantizeLinear", node.inputs[:1], names, hint="quantise")
+    b, b_scale, b_zero, bias = (*node.inputs[1:], "", "")[:4]
+    _scaled_product(node, graph, (names[0], b, names[2], b_zero), (names[1], b_scale), bias)
+
+
+def _integer_matmul_to_float(node: OnnxNode, graph: Conversion) -> None:
+    """Inputs are A, B, their scales, and optionally their zero points and a bias."""
+    a, b, a_scale, b_scale, a_zero, b_zero, bias = (*node.inputs, "", "", "")[:7]
+    _scaled_product(node, graph, (a, b, a_zero, b_zero), (a_scale, b_scale), bias)
+
+
+def _scaled_product(
+    node: OnnxNode, graph: Conversion, operands: Sequence[str], scales: Sequence[str], bias: str
+) -> None:
+    sums = graph.apply(node, "MatMulInteger", 10, operands, hint="sums")
+    real = graph.emit(node, "Cast", (sums,), (), {"to": "f32"}, "real")
+    scale = graph.emit(node, "Mul", scales, hint="scale")
+    scaled = graph.emit(node, "Mul", (real, scale), () if bias else node.outputs, hint="scaled")
+    if bias:
+        graph.emit(node, "Add", (scaled, bias), node.outputs)
+
+
 def _same_in_onnx(node: OnnxNode, graph: Conversion) -> None:
     """QuantizeLinear and DequantizeLinear as onnxruntime had them before ONNX took 16-bit types."""
     graph.apply(node, node.op_type, _QDQ, node.inputs, node.outputs, {"axis": node.integer("axis", 1)})
 
 
 IMPORTS = (
-    Import(op_type="DynamicQuantizeLinear", since=11, attributes={}, convert=_dynamic_quantize),
     Import(
         op_type="QLinearConv",
         since=10,
@@ -184,5 +184,7 @@ IMPORTS = (
         ("QLinearAveragePool", _AVERAGE, _qlinear_pool, 2, 5),
         ("QLinearConcat", {"axis": "INT"}, _qlinear_concat, 5, _MANY),
         ("QLinearWhere", {}, _qlinear_where, 9, 9),
+        ("DynamicQuantizeMatMul", {}, _dynamic_quantize_matmul, 3, 5),
+        ("MatMulIntegerToFloat", {}, _integer_matmul_to_float, 4, 7),
     ),
 )

@@ -89,6 +89,10 @@ class Target(Protocol):
     def settings(self) -> Mapping[str, str]:
         """Every setting, as the user has it or by default."""
 
+    @property
+    def inner(self) -> str:
+        """The scratchpad that tiles are copied to; "" where kernels compute on values where they live."""
+
     def runs(self, target: str) -> bool:
         """Whether what is written for `target` is meant for this one."""
 

@@ -25,6 +25,7 @@ from tilewright.operators.c_code.walk import NEST, nest, walk
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
+Floats = npt.NDArray[np.float32]
 _STEPS = np.float32(255)
 
 
@@ -40,6 +41,11 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     smallest, largest = (np.asarray(values, np.float32) for values in inputs)
+    return scale_and_zero_point(smallest, largest)
+
+
+def scale_and_zero_point(smallest: Floats, largest: Floats) -> tuple[Array, Array]:
+    """What the module's text says, of float32."""
     zero, one = np.float32(0), np.float32(1)
     with np.errstate(all="ignore"):
         low, high = np.where(smallest > 0, zero, smallest), np.where(largest < 0, zero, largest)

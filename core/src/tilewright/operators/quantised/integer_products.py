@@ -1,10 +1,10 @@
 """Knows MatMulInteger and ConvInteger: 8-bit values whose zero points may be computed, summed in 32 bits.
-Does not know products whose result is stored in 8 bits (`qgemm`, `qconv`).
+Does not know products whose result is stored in 8 bits (`qgemm`, `qconv`), nor how sums become float (`scaled_sums`).
 
-Normal form: A[..., M, K] and B[..., K, N], i8 or u8, and optionally P and Q, their zero points: of shape [1], or P[M],
-one for each row, and Q[N], one for each column. ConvInteger has attributes of `windows` and `group`; X[N, C, ...] and
-W[O, C/group, ...], and optionally the zero points P[1] of X, and Q of W, of shape [1] or [O]; padding is the zero
-point, and adds nothing. Sums wrap around, as ONNX lets them.
+Normal form: A[..., M, K] and B[..., K, N], i8 or u8, and optionally P and Q, their zero points: of shape [] or [1],
+or P[M], one for each row, and Q[N], one for each column. ConvInteger has attributes of `windows` and `group`;
+X[N, C, ...] and W[O, C/group, ...], and optionally the zero points P of X, one, and Q of W, one or [O]; padding is the
+zero point, and adds nothing. Sums wrap around, as ONNX lets them. With S or F they are scaled, see `scaled_sums`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tilewright.ir.tensors.layout import Layout, channels_last
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
 from tilewright.operators.convolution.conv import correlate
+from tilewright.operators.quantised.scaled_sums import NAMES, ONE, c_values, map_operands, place, result_type, scaled
 from tilewright.operators.shared.refusals import need_types, shape_error
 from tilewright.operators.shared.windows import WINDOW_ATTRIBUTES, c_axes, import_windows, inferred_outputs, windows_of
 
@@ -39,7 +40,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
     if len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-2]:
         raise shape_error(site, "the last axis of A and the last but one of B must be equal")
     for index, (name, of, length) in enumerate((("P", a, a.shape[-2]), ("Q", b, b.shape[-1])), 2):
-        if site.has_input(index) and site.input(index).shape not in ((1,), (length,)):
+        if site.has_input(index) and site.input(index).shape not in (*ONE, (length,)):
             raise shape_error(site, f"{name} has one element, or {length}")
         if site.has_input(index) and site.input(index).dtype is not of.dtype:
             raise shape_error(site, f"{name} is {of.dtype.value}, as what it belongs to")
@@ -47,21 +48,17 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise shape_error(site, f"{list(a.shape[:-2])} and {list(b.shape[:-2])} do not broadcast") from None
-    return (Tensor(name=site.node.outputs[0], dtype=DType.I32, shape=(*lead, a.shape[-2], b.shape[-1])),)
+    dtype = result_type(site, b.shape[-1])
+    return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=(*lead, a.shape[-2], b.shape[-1])),)
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     a, b, p, q = (None if array is None else np.asarray(array, np.int64) for array in (*inputs, None, None)[:4])
     if a is None or b is None:
         raise TypeError(f"{site.node.name}: A and B are needed")
-    left = a if p is None else a - p[:, None]
+    left = a if p is None else a - p.reshape(-1, 1)
     right = b if q is None else b - q
-    return (wrapped(left @ right),)
-
-
-def wrapped(sums: Integers) -> Array:
-    """The lower 32 bits, as int32."""
-    return (sums & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return (scaled(site, left @ right, inputs, -1),)
 
 
 def _access(site: Site) -> Access:
@@ -70,12 +67,13 @@ def _access(site: Site) -> Access:
     for index, (name, loop) in enumerate((("P", "m"), ("Q", "n")), 2):
         if site.has_input(index):
             shapes[name] = site.input(index).shape
-            zeros += f" {name}[{'0' if shapes[name] == (1,) else loop}]"
-    return parse_map(f"m n k : A[...,m,k] B[...,k,n]{zeros} -> Y[...,m,n]").bind(shapes)
+            zeros += f" {name}[{place(shapes[name], loop)}]"
+    more, scales = map_operands(site, "n")
+    return parse_map(f"m n k : A[...,m,k] B[...,k,n]{zeros}{scales} -> Y[...,m,n]").bind({**shapes, **more})
 
 
 def _match(site: Site) -> str | None:
-    wrong = [tensor.dtype.value for tensor in site.inputs if tensor is not None and tensor.dtype not in _BYTES]
+    wrong = [tensor.dtype.value for tensor in site.inputs[:4] if tensor is not None and tensor.dtype not in _BYTES]
     return f"values must be i8 or u8, found {', '.join(wrong)}" if wrong else None
 
 
@@ -92,14 +90,15 @@ def _values(call: Call) -> Mapping[str, object]:
     rows = {
         "A": broadcast_steps(a, y)[:-1],
         "B": (*broadcast_steps(b, y)[:-2], 0),
-        "P": (*(0,) * lead, p.strides[0] if p and p.shape != (1,) else 0),
+        "P": (*(0,) * lead, p.strides[0] if p and p.shape not in ONE else 0),
         "Y": y.strides[:-1],
     }
     all_rows = walk(y.extents[:-1], rows, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
-    types = f"{a.dtype.value}_{b.dtype.value}"
+    types, scales = f"{a.dtype.value}_{b.dtype.value}", c_values(call)
     return {
-        "function": f"tw_integer_matmul_{types}",
+        **scales,
+        "function": f"tw_integer_matmul_{types}{'_f32' * bool(scales['is_float'])}",
         "a_type": a.dtype.c_type,
         "b_type": b.dtype.c_type,
         "nest": outer.headers,
@@ -112,12 +111,18 @@ def _values(call: Call) -> Mapping[str, object]:
             "a_depth": a.strides[-1],
             "b_depth": b.strides[-2],
             "b_column": b.strides[-1],
-            "q_column": q.strides[0] if q and q.shape != (1,) else 0,
+            "q_column": q.strides[0] if q and q.shape not in ONE else 0,
             "y_column": y.strides[-1],
+            **_fields(scales),
         },
         "row_zeros": f"{p}{outer.offsets['P']}" if p else f"(const {a.dtype.c_type} *)0",
         "column_zeros": q or f"(const {b.dtype.c_type} *)0",
     }
+
+
+def _fields(scales: Mapping[str, object]) -> Mapping[str, object]:
+    fields = scales["scale_fields"]
+    return fields if isinstance(fields, Mapping) else {}
 
 
 def _import(node: OnnxNode, graph: Conversion) -> None:
@@ -145,11 +150,11 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
 
 
 def zero_points(node: OnnxNode, graph: Conversion, name: str, length: int, what: str) -> str:
-    """A zero point as a vector of one element or of `length`; a refusal where it is neither."""
+    """A zero point as one element or a vector of `length`; a refusal where it is neither."""
     tensor = graph.tensor(name)
     if tensor.elements not in (1, length) or sorted(tensor.shape)[:-1] != [1] * (len(tensor.shape) - 1):
         raise graph.refuse(node, f"zero points {list(tensor.shape)}: one, or one for each {what}, is supported")
-    if len(tensor.shape) == 1:
+    if len(tensor.shape) < 2:
         return name
     known = graph.constant(name)
     if known is not None:
@@ -159,9 +164,9 @@ def zero_points(node: OnnxNode, graph: Conversion, name: str, length: int, what:
 
 MATMUL_INTEGER = Operator(
     name="MatMulInteger",
-    inputs=("A", "B", "P", "Q"),
+    inputs=("A", "B", "P", "Q", *NAMES),
     outputs=("Y",),
-    summary="products of 8-bit matrices, summed in 32 bits; zero points may be computed",
+    summary="products of 8-bit matrices, summed in 32 bits, or scaled; zero points may be computed",
     infer=_infer,
     reference=_reference,
     access=_access,
@@ -183,7 +188,7 @@ ${function}((${function}_shape){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
-    }, ${A}${at["A"]}, ${B}${at["B"]}, ${row_zeros}, ${column_zeros}, ${Y}${at["Y"]});""",
+    }, ${A}${at["A"]}, ${B}${at["B"]}, ${row_zeros}, ${column_zeros}, ${scale_arguments}${Y}${at["Y"]});""",
 )
 
 
@@ -194,13 +199,12 @@ def _conv_infer(site: Site) -> tuple[Tensor, ...]:
     if group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
         raise shape_error(site, f"{x.shape[1]} channels, {group} groups and W{list(w.shape)} do not fit together")
     for index, (of, lengths) in enumerate(((x, (1,)), (w, (1, w.shape[0]))), 2):
-        if site.has_input(index) and site.input(index).shape not in {(length,) for length in lengths}:
+        if site.has_input(index) and site.input(index).shape not in {(), *((length,) for length in lengths)}:
             raise shape_error(site, f"zero points have one element, those of W one or {w.shape[0]}")
         if site.has_input(index) and site.input(index).dtype is not of.dtype:
             raise shape_error(site, f"a zero point is {of.dtype.value}, as what it belongs to")
-    return (
-        Tensor(name=site.node.outputs[0], dtype=DType.I32, shape=(x.shape[0], w.shape[0], *inferred_outputs(site))),
-    )
+    shape = (x.shape[0], w.shape[0], *inferred_outputs(site))
+    return (Tensor(name=site.node.outputs[0], dtype=result_type(site, w.shape[0]), shape=shape),)
 
 
 def _conv_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -210,7 +214,8 @@ def _conv_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, 
         raise TypeError(f"{site.node.name}: X and W are needed")
     left = x if p is None else x - p
     right = w if q is None else w - q.reshape(-1, *(1,) * (w.ndim - 1))
-    return (wrapped(correlate(left, right, windows_of(site.node), site.node.integer("group", 1)).astype(np.int64)),)
+    sums = correlate(left, right, windows_of(site.node), site.node.integer("group", 1)).astype(np.int64)
+    return (scaled(site, sums, inputs, 1),)
 
 
 def _conv_access(site: Site) -> Access:
@@ -221,13 +226,14 @@ def _conv_access(site: Site) -> Access:
     for index, name in enumerate("PQ", 2):
         if site.has_input(index):
             shapes[name] = site.input(index).shape
-            zeros += f" {name}[{'0' if shapes[name] == (1,) else 'o'}]"
+            zeros += f" {name}[{place(shapes[name], 'o')}]"
+    more, scales = map_operands(site, "o")
     text = (
         f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,o//og*cg+c,{','.join(windows.map_indices())}] "
-        f"W[o,c,{','.join(taps)}]{zeros} -> Y[n,o,{','.join(outs)}]"
+        f"W[o,c,{','.join(taps)}]{zeros}{scales} -> Y[n,o,{','.join(outs)}]"
     )
     per_group = {"og": site.input(1).shape[0] // group, "cg": site.input(1).shape[1]}
-    return parse_map(text).bind(shapes, {**windows.map_values(), **per_group})
+    return parse_map(text).bind({**shapes, **more}, {**windows.map_values(), **per_group})
 
 
 def _conv_prefers(site: Site) -> Mapping[str, Layout]:
@@ -237,9 +243,10 @@ def _conv_prefers(site: Site) -> Mapping[str, Layout]:
 
 def _conv_values(call: Call) -> Mapping[str, object]:
     site, x, w, y = call.site, call.operands["X"], call.operands["W"], call.operands["Y"]
-    q = call.operands.get("Q")
+    q, scales = call.operands.get("Q"), c_values(call)
     return {
-        "function": f"tw_integer_conv_{x.dtype.value}_{w.dtype.value}",
+        **scales,
+        "function": f"tw_integer_conv_{x.dtype.value}_{w.dtype.value}{'_f32' * bool(scales['is_float'])}",
         "x_type": x.dtype.c_type,
         "w_type": w.dtype.c_type,
         "fields": {
@@ -254,8 +261,9 @@ def _conv_values(call: Call) -> Mapping[str, object]:
             "y_channel": y.strides[1],
             "w_output": w.strides[0],
             "w_channel": w.strides[1],
-            "q_output": q.strides[0] if q and q.shape != (1,) else 0,
+            "q_output": q.strides[0] if q and q.shape not in ONE else 0,
             **c_axes(windows_of(site.node), x, y, w.strides[2:]),
+            **_fields(scales),
         },
         "x_zero": call.operands.get("P", f"(const {x.dtype.c_type} *)0"),
         "w_zeros": q or f"(const {w.dtype.c_type} *)0",
@@ -282,9 +290,9 @@ def _conv_import(node: OnnxNode, graph: Conversion) -> None:
 
 CONV_INTEGER = Operator(
     name="ConvInteger",
-    inputs=("X", "W", "P", "Q"),
+    inputs=("X", "W", "P", "Q", *NAMES),
     outputs=("Y",),
-    summary="convolution of 8-bit values, summed in 32 bits; zero points may be computed",
+    summary="convolution of 8-bit values, summed in 32 bits, or scaled; zero points may be computed",
     infer=_conv_infer,
     reference=_conv_reference,
     access=_conv_access,
@@ -314,7 +322,7 @@ ${function}((${function}_shape){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
-    }, ${X}, ${W}, ${x_zero}, ${w_zeros}, ${Y});""",
+    }, ${X}, ${W}, ${x_zero}, ${w_zeros}, ${scale_arguments}${Y});""",
 )
 
 OPERATORS = (

@@ -1,4 +1,4 @@
-"""Knows QAffine: 8-bit values times a factor, plus an addend, each for its channel, in 32 bits; another factor below
+"""Knows QAffine: values of 8 or 16 bits times a factor, plus an addend, each for its channel; another factor below
 zero makes it PRelu. Does not know which functions it stands for, nor how its numbers are found (`qdq.channels`).
 
     d = x - x_zero_point
@@ -6,13 +6,15 @@ zero makes it PRelu. Does not know which functions it stands for, nor how its nu
 
 F, G and A are constant i32 tensors that broadcast to X; without G, F is for all values. A holds the zero point of the
 result and what rounds, which is half of a step. With `ties`, a sum that leaves nothing behind the shift was exactly
-half-way, and goes to the even distance from `zero_point`. No sum may leave 32 bits: such a node is refused.
+half-way, and goes to the even distance from `zero_point`. No sum may leave 32 bits, or 64 where A is i64: such a node
+is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +22,18 @@ import numpy.typing as npt
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import ELEMENTWISE, c_fragment
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
-from tilewright.operators.shared.integer_sites import centred, input_range, not_bytes, output_dtype
+from tilewright.operators.shared.integer_sites import centred, input_range, not_values, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
 _NAMES = ("X", "F", "A", "G")
-_LARGEST = 2**31 - 1
 
 
 def _operands(site: Site) -> dict[str, tuple[int, ...]]:
@@ -43,8 +44,9 @@ def _operands(site: Site) -> dict[str, tuple[int, ...]]:
 def _infer(site: Site) -> tuple[Tensor, ...]:
     x = site.input(0)
     for tensor in site.inputs[1:]:
-        if tensor is not None and (tensor.dtype is not DType.I32 or _broadcast(x.shape, tensor.shape) != x.shape):
-            raise shape_error(site, "F, A and G are i32 and broadcast to X")
+        types = (DType.I32, DType.I64) if tensor is site.inputs[2] else (DType.I32,)
+        if tensor is not None and (tensor.dtype not in types or _broadcast(x.shape, tensor.shape) != x.shape):
+            raise shape_error(site, "F, A and G are i32, A may be i64, and broadcast to X")
     dtype = output_dtype(site, site.node.integer("low"), site.node.integer("high"))
     return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=x.shape),)
 
@@ -102,24 +104,26 @@ def _access(site: Site) -> Access:
 
 
 def _match(site: Site) -> str | None:
-    reason = not_bytes(site, 0)
+    reason = not_values(site, 0)
     constants = [site.constant(index) for index in range(1, len(site.inputs)) if site.has_input(index)]
     if reason or any(array is None for array in constants):
         return reason or "F, A and G must be constants"
-    if not 0 <= site.node.integer("shift") < 31:
-        return "the shift must be 0 to 30"
+    bits = 8 * site.input(2).dtype.size_bytes
+    if not 0 <= site.node.integer("shift") < bits - 1:
+        return f"the shift must be 0 to {bits - 2}"
     zero, ends = site.node.integer("x_zero_point"), input_range(site)
     farthest = max(abs(end - zero) for end in ends)
     factor, addend, *below = (np.abs(np.asarray(array, np.int64)) for array in constants)
     sums = farthest * (np.maximum(factor, below[0]) if below else factor) + addend  # of each channel on its own
     largest = int(sums.max(initial=0))
-    return None if largest <= _LARGEST else f"a sum may reach {largest}, which 32 bits do not hold"
+    return None if largest < 2 ** (bits - 1) else f"a sum may reach {largest}, which {bits} bits do not hold"
 
 
 def _values(call: Call) -> Mapping[str, object]:
     node, y = call.site.node, call.operands["Y"].dtype
     below = "((x - p.x_zero_point) < 0) ? g : f" if "G" in call.operands else "f"
     rounding = "even" if node.integer("ties") else "rounded"
+    rounding += "_wide" * (call.operands["A"].dtype is DType.I64)
     fields = {name: node.integer(name) for name in _FIELDS}
     return elementwise_values(
         call,
@@ -129,13 +133,17 @@ def _values(call: Call) -> Mapping[str, object]:
     )
 
 
+def _source(values: Mapping[str, Any]) -> CodeFragments:
+    return (c_fragment("qaffine_wide.h" if "_wide(" in values["expression"] else "qaffine.h"), ELEMENTWISE)
+
+
 _FIELDS = ("x_zero_point", "shift", "zero_point", "low", "high")
 
 QAFFINE = Operator(
     name="QAffine",
     inputs=_NAMES,
     outputs=("Y",),
-    summary="8-bit integers times a factor, plus an addend, each for its channel; another factor below zero",
+    summary="integers times a factor, plus an addend, each for its channel; another factor below zero",
     infer=_infer,
     reference=_reference,
     access=_access,
@@ -148,7 +156,7 @@ QAFFINE_PORTABLE = Kernel(
     match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=(c_fragment("qaffine.h"), ELEMENTWISE),
+    source=_source,
     call=ELEMENTWISE_CALL,
 )
 

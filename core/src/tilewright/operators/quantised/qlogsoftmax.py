@@ -1,4 +1,4 @@
-"""Knows QLogSoftmax: the logarithm of softmax of 8-bit values along one axis in integers, over a table of exponentials.
+"""Knows QLogSoftmax: the logarithm of softmax of values along one axis in integers, over a table of exponentials.
 Does not know floats; LogSoftmax computes those.
 
 Attributes: `axis`, `x_scale`, `y_scale` (float32 values), `zero_point`, `low`, `high` of the output. For a row of n
@@ -10,31 +10,34 @@ elements whose largest is m:
     y      = clamp((A - ((log * of_two) >> 20) - (m - x) * factor) >> shift, low, high)
 
 A is (zero_point + 1/2) * 2**shift. `shift` is as large as leaves every sum in 32 bits, at most 24. A result is at most
-one step off.
+one step off. Where X or Y has 16 bits, entries are those of `arithmetic.wide_softmax`, products of two, and sums have
+64 bits, `shift` at most 30.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.arithmetic.wide_softmax import factors
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
-from tilewright.operators.shared.integer_sites import centred, not_bytes, output_dtype
+from tilewright.operators.shared.integer_sites import BYTE_TYPES, centred, not_bytes, not_values, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
 LONGEST = 1 << 15  # elements of a row
-_FEWEST = 8  # bits of a shift
+FEWEST, FEWEST_WIDE = 8, 20  # bits of a shift
 _BITS = 20  # of a logarithm, behind the point
 
 
@@ -63,11 +66,28 @@ def shift_of(length: int, x_scale: float, y_scale: float) -> int:
     return min(24, math.floor(math.log2(2.0**30 / farthest)))
 
 
+def wide_shift_of(length: int, x_scale: float, y_scale: float) -> int:
+    """The same of values of 16 bits, in 64."""
+    farthest = (65535 * x_scale + math.log(max(length, 2))) / y_scale + 2**17
+    largest_log = math.log(2) / y_scale * 2**24  # with 20 bits behind the point
+    return min(30, math.floor(math.log2(2.0**61 / farthest)), math.floor(math.log2(2.0**61 / largest_log)))
+
+
+def is_wide(site: Site) -> bool:
+    """Whether a value or a result has more than 8 bits."""
+    return any(tensor.dtype not in BYTE_TYPES for tensor in (site.input(0), site.output))
+
+
+def _table(site: Site) -> Array:
+    x_scale = site.node.number("x_scale")
+    return factors(x_scale) if is_wide(site) else exponentials(x_scale)
+
+
 def _numbers(site: Site) -> Mapping[str, int]:
     """What a row is computed with."""
     node, length = site.node, site.input(0).shape[_axis(site)]
     x_scale, y_scale = node.number("x_scale"), node.number("y_scale")
-    shift = shift_of(length, x_scale, y_scale)
+    shift = (wide_shift_of if is_wide(site) else shift_of)(length, x_scale, y_scale)
     return {
         "factor": round(x_scale / y_scale * 2**shift),
         "of_two": round(math.log(2) / y_scale * 2**shift),
@@ -93,11 +113,13 @@ def log2_of_sums(sums: npt.NDArray[np.uint64]) -> Integers:
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     axis, x, numbers = _axis(site), centred(inputs[0]), _numbers(site)
-    entries = exponentials(site.node.number("x_scale"))
-    table = np.zeros(256, np.uint64)
-    table[: len(entries)] = entries
+    table = _table(site).astype(np.uint64)
     below = x.max(axis=axis, keepdims=True) - x
-    log = log2_of_sums(table[below].sum(axis=axis, keepdims=True, dtype=np.uint64))
+    if is_wide(site):
+        entries = (table[below // 256] * table[256 + below % 256] + np.uint64(2**30)) >> np.uint64(31)
+    else:
+        entries = np.r_[table, np.zeros(256 - len(table), np.uint64)][below]
+    log = log2_of_sums(entries.sum(axis=axis, keepdims=True, dtype=np.uint64))
     acc = numbers["addend"] - ((log * numbers["of_two"]) >> _BITS) - below * numbers["factor"]
     y = np.clip(acc >> numbers["shift"], numbers["low"], numbers["high"])
     return (y.astype(site.output.dtype.numpy),)
@@ -111,18 +133,29 @@ def _map(site: Site, table: str) -> str:
 
 
 def _packed_access(site: Site) -> Access:
-    entries = exponentials(site.node.number("x_scale")).shape
-    return parse_map(_map(site, "T[:]")).bind({"X": site.input(0).shape, "T": entries, "Y": site.output.shape})
+    return parse_map(_map(site, "T[:]")).bind(
+        {"X": site.input(0).shape, "T": _table(site).shape, "Y": site.output.shape}
+    )
 
 
 def _match(site: Site) -> str | None:
+    return _refused(site, shift_of, FEWEST) or not_bytes(site, 0)
+
+
+def _match_wide(site: Site) -> str | None:
+    if not is_wide(site):
+        return "values and results have 8 bits"
+    return not_values(site, 0) or _refused(site, wide_shift_of, FEWEST_WIDE)
+
+
+def _refused(site: Site, shift: Callable[[int, float, float], int], fewest: int) -> str | None:
     length = site.input(0).shape[_axis(site)]
     x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
     if not 1 <= length <= LONGEST:
         return f"rows have {length} elements; 1 to {LONGEST} are supported"
-    if not (0 < x_scale < math.inf and 0 < y_scale < math.inf) or shift_of(length, x_scale, y_scale) < _FEWEST:
+    if not (0 < x_scale < math.inf and 0 < y_scale < math.inf) or shift(length, x_scale, y_scale) < fewest:
         return f"scales {x_scale!r} and {y_scale!r} are too far apart"
-    return not_bytes(site, 0)
+    return None
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -140,7 +173,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "count": y.shape[axis],
             "x_step": x.strides[axis],
             "y_step": y.strides[axis],
-            "entries": len(exponentials(call.site.node.number("x_scale"))),
+            **({} if is_wide(call.site) else {"entries": len(_table(call.site))}),
             **_numbers(call.site),
         },
     }
@@ -150,7 +183,7 @@ QLOG_SOFTMAX = Operator(
     name="QLogSoftmax",
     inputs=("X",),
     outputs=("Y",),
-    summary="logarithm of softmax of 8-bit integers along one axis, in integers",
+    summary="logarithm of softmax of integers along one axis, in integers",
     infer=_infer,
     reference=_reference,
     access=lambda site: parse_map(_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape}),
@@ -162,7 +195,7 @@ QLOG_SOFTMAX_PORTABLE = Kernel(
     parallel=("*",),
     match=_match,
     access=_packed_access,
-    pack=lambda site: {"T": exponentials(site.node.number("x_scale"))},
+    pack=lambda site: {"T": _table(site)},
     in_place=lambda site: (("X", "Y"),),
     values=_values,
     source=(c_template("${function}", "qlogsoftmax.c.mako"),),
@@ -175,5 +208,13 @@ ${function}((tw_qlogsoftmax){
 }, ${X}${at["X"]}, ${T}, ${Y}${at["Y"]});""",
 )
 
+QLOG_SOFTMAX_WIDE = replace(
+    QLOG_SOFTMAX_PORTABLE,
+    name="portable.qlog_softmax_wide",
+    match=_match_wide,
+    source=(c_template("${function}", "qlogsoftmax_wide.c.mako"),),
+    call=QLOG_SOFTMAX_PORTABLE.call.replace("(tw_qlogsoftmax)", "(tw_qlogsoftmax_wide)"),
+)
+
 OPERATORS = (QLOG_SOFTMAX,)
-KERNELS = (QLOG_SOFTMAX_PORTABLE,)
+KERNELS = (QLOG_SOFTMAX_PORTABLE, QLOG_SOFTMAX_WIDE)

@@ -1,4 +1,4 @@
-"""Knows QResizeLinear: linear interpolation of 8-bit values along spatial axes, an exact sum requantised.
+"""Knows QResizeLinear: linear interpolation of values of 8 or 16 bits along spatial axes, an exact sum requantised.
 Does not know floats; `interpolate` computes those, and has the positions.
 
 The normal form of ResizeLinear, `x_zero_point`, and `requant` with one scale. Along an axis an output lies between two
@@ -20,17 +20,21 @@ from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.convolution.interpolate import line_access, line_values, lines_of, resized
 from tilewright.operators.shared.c_rounding import c_requant, c_rounding, c_words, channel_words, described, too_wide
-from tilewright.operators.shared.integer_sites import centred, input_range, not_bytes, requant_dtype
+from tilewright.operators.shared.integer_sites import centred, input_range, not_values, requant_dtype
 from tilewright.operators.shared.windows import prefers_channels_last
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
-MOST_WEIGHT = 2**31 // 256  # of all neighbours: sums of stored values, and of zero points, fit 32 bits
+
+def most_weight(dtype: DType) -> int:
+    """Of all neighbours: sums of stored values, and of zero points, fit 32 bits."""
+    return 2**31 >> (8 * dtype.size_bytes)
 
 
 def _weight(site: Site) -> int:
@@ -59,9 +63,11 @@ def resize_bounds(site: Site) -> AccumulatorBounds:
 def _match(site: Site) -> str | None:
     if len(site.node.requant().scale) > 1:
         return "QResizeLinear has one scale for all"
-    if _weight(site) > MOST_WEIGHT:
-        return f"weights of {_weight(site)} in all; 32-bit sums of 8-bit values hold {MOST_WEIGHT}"
-    return not_bytes(site, 0) or too_wide(site.node.requant(), resize_bounds(site))
+    reason = not_values(site, 0)
+    if reason is None and _weight(site) > most_weight(site.input(0).dtype):
+        dtype = site.input(0).dtype
+        return f"weights of {_weight(site)} in all; 32-bit sums of {dtype.value} hold {most_weight(dtype)}"
+    return reason or too_wide(site.node.requant(), resize_bounds(site))
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -89,7 +95,7 @@ QRESIZE_LINEAR = Operator(
     name="QResizeLinear",
     inputs=("X",),
     outputs=("Y",),
-    summary="another size of 8-bit integers by linear interpolation, an exact sum requantised",
+    summary="another size of integers by linear interpolation, an exact sum requantised",
     infer=lambda site: (resized(site, requant_dtype(site)),),
     reference=_reference,
     access=line_access,

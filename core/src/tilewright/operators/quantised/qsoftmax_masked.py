@@ -1,4 +1,4 @@
-"""Knows QMaskedSoftmax: QSoftmax of those elements of a row that a mask leaves; the others are 0.
+"""Knows QMaskedSoftmax: QSoftmax, of 8 or 16 bits, of those elements of a row that a mask leaves; the others are 0.
 Does not know masks of numbers: whoever makes this node has decided which elements count for nothing.
 
 M is u8 or bool and broadcasts to X; where it is not 0, an element does not count: neither for the largest nor for the
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.arithmetic.wide_softmax import exact_rows
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
@@ -21,7 +22,8 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, broadcast_steps, nest, walk
 from tilewright.operators.quantised.qsoftmax import refused, table_of
-from tilewright.operators.shared.integer_sites import centred, output_dtype
+from tilewright.operators.quantised.qsoftmax_wide import refused_wide, wide_table
+from tilewright.operators.shared.integer_sites import BYTE_TYPES, centred, not_values, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -29,6 +31,14 @@ Array = npt.NDArray[np.generic]
 
 def _axis(site: Site) -> int:
     return site.node.integer("axis", -1) % len(site.input(0).shape)
+
+
+def _is_wide(site: Site) -> bool:
+    return site.input(0).dtype not in BYTE_TYPES
+
+
+def _table(site: Site) -> Array:
+    return wide_table(site) if _is_wide(site) else table_of(site)
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
@@ -46,6 +56,10 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     node, axis, x = site.node, _axis(site), centred(inputs[0])
     counts = np.broadcast_to(np.asarray(inputs[1]) == 0, x.shape)
+    if _is_wide(site):
+        rows = exact_rows(x, counts, wide_table(site).astype(np.int64), node.number("y_scale"), axis)
+        y = rows + node.integer("zero_point")
+        return (np.clip(y, node.integer("low"), node.integer("high")).astype(site.output.dtype.numpy),)
     table = np.zeros(256, np.int64)
     table[: len(table_of(site))] = table_of(site)
     largest = np.where(counts, x, site.input(0).dtype.limits[0]).max(axis=axis, keepdims=True)
@@ -73,13 +87,13 @@ def _map(site: Site, table: str) -> str:
 
 def _access(site: Site, table: str = "") -> Access:
     shapes = {"X": site.input(0).shape, "M": site.input(1).shape, "Y": site.output.shape}
-    return parse_map(_map(site, table)).bind({**shapes, "T": table_of(site).shape} if table else shapes)
+    return parse_map(_map(site, table)).bind({**shapes, "T": _table(site).shape} if table else shapes)
 
 
 def _packed(site: Site) -> Mapping[str, Array]:
     """The table, and a constant mask as it is."""
     mask = site.constant(1)
-    return {"T": table_of(site)} if mask is None else {"T": table_of(site), "M": mask}
+    return {"T": _table(site)} if mask is None else {"T": _table(site), "M": mask}
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -93,7 +107,10 @@ def _values(call: Call) -> Mapping[str, object]:
         "Y": [y.strides[index] for index in rows],
     }
     loops = nest(walk([y.extents[index] for index in rows], steps, "Y"), 0)
+    wide = _is_wide(call.site)
+    entries = {} if wide else {"entries": len(table_of(call.site))}
     return {
+        "masked": True,
         "function": f"tw_qsoftmax_masked_{x.dtype.value}_{y.dtype.value}",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
@@ -105,7 +122,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "count": y.shape[axis],
             "x_step": x.strides[axis],
             "y_step": y.strides[axis],
-            "entries": len(table_of(call.site)),
+            **entries,
             "scale": f"UINT32_C({round(node.number('y_scale') * 2**31)})",
             "zero_point": node.integer("zero_point"),
             "low": node.integer("low"),
@@ -114,11 +131,15 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _match_wide(site: Site) -> str | None:
+    return not_values(site, 0) or refused_wide(site) if _is_wide(site) else "values have 8 bits"
+
+
 QMASKED_SOFTMAX = Operator(
     name="QMaskedSoftmax",
     inputs=("X", "M"),
     outputs=("Y",),
-    summary="softmax of those 8-bit integers of a row that a mask leaves, in integers",
+    summary="softmax of those integers of a row that a mask leaves, in integers",
     infer=_infer,
     reference=_reference,
     access=_access,
@@ -143,5 +164,24 @@ ${function}((tw_qsoftmax){
 }, ${X}${at["X"]}, ${M}${at["M"]}, ${m_step}, ${T}, ${Y}${at["Y"]});""",
 )
 
+QMASKED_SOFTMAX_WIDE = Kernel(
+    name="portable.qmasked_softmax_wide",
+    op="QMaskedSoftmax",
+    parallel=("*",),
+    match=_match_wide,
+    access=lambda site: _access(site, "T[:]"),
+    pack=_packed,
+    in_place=lambda site: (("X", "Y"),) if site.output.dtype not in BYTE_TYPES else (),
+    values=_values,
+    source=(c_template("${function}", "qsoftmax_wide.c.mako"),),
+    call=NEST
+    + """\
+${function}((${function}_row){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, ${X}${at["X"]}, ${M}${at["M"]}, ${m_step}, ${T}, ${Y}${at["Y"]});""",
+)
+
 OPERATORS = (QMASKED_SOFTMAX,)
-KERNELS = (QMASKED_SOFTMAX_PORTABLE,)
+KERNELS = (QMASKED_SOFTMAX_PORTABLE, QMASKED_SOFTMAX_WIDE)

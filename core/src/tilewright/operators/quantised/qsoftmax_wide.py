@@ -38,7 +38,8 @@ def wide_reference(site: Site, x: Integers) -> Integers:
     if node.rounding == TFLM:
         y = np.apply_along_axis(wide_softmax.fixed_row, axis_of(site), x, table, node.number("x_scale"))
     else:
-        rows = np.apply_along_axis(wide_softmax.exact_row, axis_of(site), x, table, node.number("y_scale"))
+        every = np.ones(x.shape, bool)
+        rows = wide_softmax.exact_rows(x, every, table, node.number("y_scale"), axis_of(site))
         y = rows + node.integer("zero_point")
     limited: Integers = np.minimum(np.maximum(y, node.integer("low")), node.integer("high"))
     return limited
@@ -86,6 +87,8 @@ def _values(call: Call) -> Mapping[str, object]:
         fields |= {name: node.integer(name) for name in ("zero_point", "low", "high")}
     return {
         "fixed": fixed,
+        "masked": False,
+        "lowest": x.dtype.limits[0],
         "function": f"tw_qsoftmax_{x.dtype.value}_{y.dtype.value}{'_tflm' * fixed}",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,

@@ -2,9 +2,9 @@
 QAffine: PRelu, a scale or a shift of channels, BatchNormalization between Q and DQ.
 Does not know those whose constants are single numbers: they are tables (`lookup`).
 
-What ONNX means is computed for every stored value of every channel, as `lookup` does. Factors follow from three of
-them, and every one is compared with what the integers make of it: no more than one step may be off, and that only next
-to a half.
+What ONNX means is computed for every stored value of every channel, as `lookup` does; for a 64th of those of 16 bits,
+between which straight lines cannot be further off. Factors follow from three of them, and each is compared with what
+the integers make of it: no more than one step may be off, and that only next to a half.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.operators.quantised.qaffine import AffineRounding, affine
 from tilewright.rewrite.edit import GraphView, origins
 from tilewright.rewrite.qdq.elementwise import Region, computed, region_before, stored_values
-from tilewright.rewrite.qdq.island import Island, Lowered, dequantised
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
 from tilewright.rewrite.qdq.weights import Work
 
 if TYPE_CHECKING:
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 _MOST = 1 << 14  # channels; beyond that a float step takes less flash than the factors
 _LARGEST = 2.0**31 - 1
 _DEEPEST = 24  # bits of a shift: results are 2**-17 of a step exact
+_MOST_WIDE, _DEEPEST_WIDE, _EACH = 1 << 11, 40, 64  # the same of 16 bits, in 64; every so manieth value is compared
 _NORMALISED = ("BatchNormalization",)
 _NEAR = 2.0**-10  # steps from a half: there, either side will do
+_NEAR_WIDE = 2.0**-6  # of 16 bits: the file's own floats have so many roundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class _Meant:
     steps: Doubles
     stored: Integers
     zero_point: int
+    wide: bool  # values of 16 bits, or results
 
     def apart(self, fit: _Fit) -> Integers:
         """How far what the integers make of it is off; much, where that is not next to a half."""
@@ -52,7 +55,7 @@ class _Meant:
         even_to = self.zero_point if fit.ties else None
         found = affine(self.distances, factors, AffineRounding(shift=fit.shift, even_to=even_to, **limits))
         off: Integers = np.abs(found - self.stored)
-        near = np.abs(self.steps - np.floor(self.steps) - 0.5) < _NEAR
+        near = np.abs(self.steps - np.floor(self.steps) - 0.5) < (_NEAR_WIDE if self.wide else _NEAR)
         return np.where((off > 1) | ((off == 1) & ~near), 1 << 30, off)
 
 
@@ -65,13 +68,19 @@ class _Fit:
     addend: Integers
     shift: int
     ties: bool = False
+    wide: bool = False  # sums of 64 bits
 
 
 def _constants(island: Island, work: Work, fit: _Fit, extents: tuple[int, ...]) -> tuple[str, ...]:
     """F, A and, where it differs from F, G."""
     arrays = (fit.above, fit.addend) if np.array_equal(fit.above, fit.below) else (fit.above, fit.addend, fit.below)
     hint = f"{island.quantize.outputs[0]}_affine"
-    return tuple(work.draft.constant(array.astype(np.int32).reshape(extents), hint) for array in arrays)
+    sums = np.int64 if fit.wide else np.int32
+    types = (np.int32, sums, np.int32)
+    return tuple(
+        work.draft.constant(array.astype(dtype).reshape(extents), hint)
+        for array, dtype in zip(arrays, types, strict=False)
+    )
 
 
 def lower_channels(island: Island, work: Work) -> Lowered:
@@ -79,15 +88,12 @@ def lower_channels(island: Island, work: Work) -> Lowered:
     region = region_before(island, constant_of, _NORMALISED)
     if isinstance(region, str):
         return region
-    if region.source.affine.wide or island.output.wide:
-        return "it has an integer form for values of 8 bits"
     region = _shaped(region, rank := len(island.graph.tensors[region.source.value].shape))
     extents = np.broadcast_shapes(*(array.shape for array in region.constants.values()), (1,) * rank)
-    if math.prod(extents) > _MOST:
+    if math.prod(extents) > (_MOST_WIDE if region.source.affine.wide else _MOST):
         return f"it has no integer form for {math.prod(extents)} constants"
     zero = region.source.affine.zero_point[0]
-    stored = stored_values(region.source).astype(np.int64).reshape(-1, *(1,) * rank)
-    meant = _meant(island, region, extents, stored - zero)
+    meant = _meant(island, region, extents, zero)
     fit = _fitted(meant)
     off = 0 if fit is None else int(meant.apart(fit).sum())
     if fit is None or off > meant.stored.size:
@@ -138,10 +144,23 @@ def _shaped(region: Region[Doubles], rank: int) -> Region[Doubles]:
     return replace(region, constants=constants)
 
 
-def _meant(island: Island, region: Region[Doubles], extents: tuple[int, ...], distances: Integers) -> _Meant:
-    """Of every stored value, for every channel: the real result without its clips, and the stored one with them."""
-    source = region.source.affine.dequantise(stored_values(region.source)).astype(np.float64)
-    start = np.broadcast_to(source.reshape(distances.shape), (256, *extents))
+def _compared(source: QuantisedSource) -> npt.NDArray[np.generic]:
+    """The stored values that are looked at: both ends and 0 among them."""
+    every = stored_values(source)
+    if not source.affine.wide:
+        return every
+    zero = source.affine.zero_point[0] - int(every[0])
+    places = np.unique(np.r_[np.arange(0, len(every), _EACH), zero - 1 : zero + 2, len(every) - 1])
+    looked_at: npt.NDArray[np.generic] = every[places[(places >= 0) & (places < len(every))]]
+    return looked_at
+
+
+def _meant(island: Island, region: Region[Doubles], extents: tuple[int, ...], zero: int) -> _Meant:
+    """Of every value compared, for every channel: the real result without its clips, and the stored one with them."""
+    values_compared = _compared(region.source)
+    count, distances = len(values_compared), values_compared.astype(np.int64) - zero
+    source = region.source.affine.dequantise(values_compared).astype(np.float64)
+    start = np.broadcast_to(source.reshape(-1, *(1,) * len(extents)), (count, *extents))
     free: dict[str, Doubles] = {}
     clipped: dict[str, Doubles] = {}
     with np.errstate(all="ignore"):
@@ -154,9 +173,10 @@ def _meant(island: Island, region: Region[Doubles], extents: tuple[int, ...], di
         stored = island.output.quantise(limited.astype(np.float32)).astype(np.int64)
     return _Meant(
         distances=distances.reshape(-1, 1),
-        steps=np.broadcast_to(steps, start.shape).reshape(256, -1),
-        stored=np.broadcast_to(stored, start.shape).reshape(256, -1),
+        steps=np.broadcast_to(steps, start.shape).reshape(count, -1),
+        stored=np.broadcast_to(stored, start.shape).reshape(count, -1),
         zero_point=island.output.zero_point[0],
+        wide=region.source.affine.wide or island.output.wide,
     )
 
 
@@ -177,13 +197,18 @@ def _fitted(meant: _Meant) -> _Fit | None:
     steps, first, last = meant.steps, -int(meant.distances.min()), int(meant.distances.max())
     if not np.all(np.isfinite(steps)):
         return None
-    middle = steps[first]
+    middle = steps[int(np.searchsorted(meant.distances[:, 0], 0))]
     above = (steps[-1] - middle) / last if last else (middle - steps[0]) / first
     below = (middle - steps[0]) / first if first else above
     if np.allclose(above, below, rtol=1e-9, atol=0):
         above = below = (steps[-1] - steps[0]) / (first + last)
-    reach = float(np.max(np.maximum(np.abs(above), np.abs(below)) * max(first, last) + np.abs(middle) + 2))
-    shift = min(_DEEPEST, math.floor(math.log2(_LARGEST / reach)))
+    slope = np.maximum(np.abs(above), np.abs(below))
+    reach = float(np.max(slope * max(first, last) + np.abs(middle) + 2))
+    if meant.wide:
+        steepest = max(float(slope.max(initial=0)), 2.0**-30)
+        shift = min(_DEEPEST_WIDE, math.floor(math.log2(_LARGEST / steepest)), math.floor(math.log2(2.0**61 / reach)))
+    else:
+        shift = min(_DEEPEST, math.floor(math.log2(_LARGEST / reach)))
     if shift < 1:
         return None
     unit = 2.0**shift
@@ -192,6 +217,7 @@ def _fitted(meant: _Meant) -> _Fit | None:
         below=np.rint(below * unit).astype(np.int64),
         addend=np.rint((middle + 0.5) * unit).astype(np.int64),
         shift=shift,
+        wide=meant.wide,
     )
     return _nudged(meant, fit)
 

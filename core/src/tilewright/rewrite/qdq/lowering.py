@@ -57,8 +57,6 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Where": lower_selection,
     }
 )
-_OF_BYTES = frozenset(("QAffine", "QLogSoftmax", "QMaskedSoftmax", "QResizeLinear"))
-_WORDS = frozenset((DType.I16, DType.U16))
 _INTEGER = frozenset((*FAMILIES, *ELEMENTWISE, *MOVING, *ROWS))  # what has an integer form, quantised as it takes
 
 
@@ -90,17 +88,6 @@ def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
 
 def _lower(island: Island, work: Work) -> Lowered:
     """A table where one suffices, else the operator's family, else a factor for each channel."""
-    lowered = _lower_any_width(island, work)
-    nodes = () if isinstance(lowered, str) else (lowered,) if isinstance(lowered, Node) else lowered
-    tensors = island.graph.tensors
-    for node in nodes:
-        types = [island.output.dtype, *(tensors[name].dtype for name in node.inputs if name in tensors)]
-        if node.op in _OF_BYTES and any(dtype in _WORDS for dtype in types):
-            return f"{node.op.removeprefix('Q')} has an integer form for values of 8 bits"
-    return lowered
-
-
-def _lower_any_width(island: Island, work: Work) -> Lowered:
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table

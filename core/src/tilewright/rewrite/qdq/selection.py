@@ -17,24 +17,53 @@ from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Work
 from tilewright.rewrite.qdq.wide_lookup import rescaling
 
+_Brought = tuple[str, tuple[Node, ...], tuple[Node, ...]]  # a value, the nodes that make it, and those it came from
+
 
 def lower_selection(island: Island, main: Node, work: Work) -> Lowered:
     """A QLookup for each operand that needs one, and the operator on integers."""
+    operands = _operands(island, main, work)
+    if isinstance(operands, str):
+        return operands
+    inputs, made, used = operands
+    selected = island.integer_node(main.op, inputs, {}, *used)
+    return (*made, replace(selected, attributes={}))
+
+
+def _operands(
+    island: Island, main: Node, work: Work
+) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, ...]] | str:
+    """What `main` reads, in the scale of the result; the nodes that make it, and those it came from."""
     first = 1 if main.op == "Where" else 0  # what decides is no operand
     inputs, made, used = list(main.inputs), list[Node](), list[Node]()
     for index in range(first, len(inputs)):
-        brought = _brought(island, inputs[index], work)
+        inner = island.view.producer.get(inputs[index])
+        chained = inner is not None and inner.op == main.op != "Where" and island.view.read_once(inputs[index])
+        brought = _chained(island, inner, work) if inner and chained else _brought(island, inputs[index], work)
         if isinstance(brought, str):
             return brought
         inputs[index], nodes, sources = brought
         made.extend(nodes)
         used.extend(sources)
-    selected = island.integer_node(main.op, tuple(inputs), {}, *used)
-    return (*made, replace(selected, attributes={}))
+    return tuple(inputs), tuple(made), tuple(used)
 
 
-def _brought(island: Island, value: str, work: Work) -> tuple[str, tuple[Node, ...], tuple[Node, ...]] | str:
-    """`value` in the scale of the result, clips included; the nodes that make it, and those it came from."""
+def _chained(island: Island, inner: Node, work: Work) -> _Brought | str:
+    """One Max of another's result, as of three operands: no scale lies between them."""
+    operands = _operands(island, inner, work)
+    if isinstance(operands, str):
+        return operands
+    inputs, made, used = operands
+    value = inner.outputs[0]
+    shape = island.graph.tensors[value].shape
+    found = work.draft.value(island.output.dtype, shape, f"{island.quantize.outputs[0]}_of_{value}")
+    name = work.draft.node_name(f"{island.quantize.name}_of_{value}")
+    node = Node(name=name, op=inner.op, inputs=inputs, outputs=(found,), origin=origins(*used, inner))
+    return found, (*made, node), (*used, inner)
+
+
+def _brought(island: Island, value: str, work: Work) -> _Brought | str:
+    """`value` in the scale of the result, clips included."""
     constant = island.graph.constants.get(value)
     hint = f"{island.quantize.outputs[0]}_of_{value}"
     if constant is not None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.quantised.qlogsoftmax import shift_of
-from tilewright.operators.quantised.qresize import MOST_WEIGHT
+from tilewright.operators.quantised.qlogsoftmax import FEWEST_WIDE, shift_of, wide_shift_of
+from tilewright.operators.quantised.qresize import most_weight
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work
@@ -118,7 +118,7 @@ def lower_resize(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(x, str):
         return x
     weight = math.prod(main.integers("divisors"))
-    if weight > MOST_WEIGHT:
+    if weight > most_weight(x.affine.dtype):
         return f"ResizeLinear has no integer form for weights of {weight}: its scales are no small ratios"
     requant = _mean_requant(island, x.affine, (weight,))
     if isinstance(requant, str):
@@ -147,7 +147,9 @@ def lower_log_softmax(island: Island, main: Node, work: Work) -> Lowered:
     x_scale, y_scale = x.affine.scale[0], island.output.scale[0]
     if not (0 < x_scale < math.inf and 0 < y_scale < math.inf):
         return "its scales are not finite, or that of the result is not positive"
-    if not 1 <= rows <= _LONGEST or shift_of(rows, x_scale, y_scale) < _FEWEST_BITS:
+    wide = x.affine.wide or island.output.wide
+    shift, fewest = (wide_shift_of, FEWEST_WIDE) if wide else (shift_of, _FEWEST_BITS)
+    if not 1 <= rows <= _LONGEST or shift(rows, x_scale, y_scale) < fewest:
         return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
     return island.integer_node("QLogSoftmax", (x.value,), _row_attributes(island, main, x.affine), x.node)
 
