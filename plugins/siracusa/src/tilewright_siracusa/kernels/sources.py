@@ -20,7 +20,8 @@ def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) ->
 
 
 FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
-DOT = c_template("tw_xp_dot_${kind}${'_apart' if apart else ''}", "dot.c.mako")
+DOT = c_template("tw_xp_dot_${kind}${'_nibbles' if nibbles else ''}${'_apart' if apart else ''}", "dot.c.mako")
+TOTALS = c_template("tw_xp_totals_${kind}", "totals.c.mako")
 TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")
 LANES = c_template("${function}", "lanes.c.mako", FINISH, TURN)
 STRIPS = c_template("${function}", "strips.c.mako", FINISH)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from tilewright.api.kernel import Kernel, Matched, TileShape
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE, DEPTHWISE_TAPS, fetched_calls
-from tilewright_siracusa.kernels.products import WORD, Form
+from tilewright_siracusa.kernels.forms import WORD, Form
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
 COLUMNS = 1.15  # windows copied to columns first
@@ -76,7 +76,7 @@ def waiting(kernel: Kernel) -> Kernel:
 
 
 def _factor_of(name: str) -> Callable[[Matched], float]:
-    if name == "siracusa.qconv":
+    if name in ("siracusa.qconv", "siracusa.qconv_nibbles"):
         return _of_convolution
     found = FACTORS.get(name, 1.0)
     return lambda site: found
