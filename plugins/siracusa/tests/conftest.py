@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "iss"))
 
 
 def pytest_tilewright_layers() -> list[Sample]:
-    """A sum without ties, a product of one row, and depthwise windows that are read in different ways."""
+    """A sum without ties, a product of one row, depthwise windows read in different ways, weights of 4 bits."""
     rng = np.random.default_rng(1)
     images = tuple(byte_array(rng, DType.I8, (5, 21, 23), saturated=False) for _ in range(2))
     scales = {"a_scale": 0.3712, "b_scale": 0.6131, "a_zero_point": 3, "b_zero_point": -2}
@@ -35,6 +37,7 @@ def pytest_tilewright_layers() -> list[Sample]:
     image = byte_array(rng, DType.I8, (1, 11, 21, 23), saturated=False)
     wide, small = (byte_array(rng, DType.I8, (11, 1, taps, taps), saturated=False) for taps in (5, 3))
     return [
+        *_narrow(rng, window, product),
         Sample(
             op="QConv",
             kind="depthwise 5x5",
@@ -52,3 +55,22 @@ def pytest_tilewright_layers() -> list[Sample]:
         Sample(op="QAdd", kind="without ties", inputs=images, attributes={**scales, **limits}),
         Sample(op="QGemm", kind="one row", inputs=(row, *weights), attributes=product, constants=(1, 2)),
     ]
+
+
+def _narrow(rng: np.random.Generator, window: dict[str, Any], product: dict[str, Any]) -> Iterator[Sample]:
+    """Layers whose weights have 4 bits: windows read in place and copied to columns, rows of whole words and others."""
+    square = {"group": 1, "kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1)}
+    for channels in (12, 3):
+        image = byte_array(rng, DType.I8, (1, channels, 9, 8), saturated=False)
+        weights = rng.integers(-8, 8, (7, channels, 3, 3)).astype(np.int8)
+        yield Sample(
+            op="QConv", kind=f"4 bits, {channels} channels", inputs=(image, weights),
+            attributes={**window, **square, "weight_bits": 4}, constants=(1,),
+        )  # fmt: skip
+    for rows, depth in ((3, 44), (1, 44), (1, 101)):
+        a, b = byte_array(rng, DType.I8, (rows, depth), saturated=False), rng.integers(-8, 8, (depth, 13))
+        inputs = (a, b.astype(np.int8), rng.integers(-900, 900, 13).astype(np.int32))
+        yield Sample(
+            op="QGemm", kind=f"4 bits, {rows} of {depth}", inputs=inputs,
+            attributes={**product, "weight_bits": 4}, constants=(1, 2),
+        )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ PLAY: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "abs": np.abs, "sign": np.copysign,
     "max": np.maximum, "min": np.minimum, "relu": lambda a: np.maximum(a, np.float32(0)), "word": lambda a: a,
     "fma": lambda a, b, c: a * b + c, "less": lambda a, b, c: -a * b + c,
+    "guess": lambda a: (np.uint32(0x7EF311C7) - a.view(np.uint32)).view(np.float32),
     "power": lambda a: (a.view(np.uint32) << np.uint32(23)).view(np.float32),
 }  # fmt: skip
 
@@ -113,6 +115,31 @@ def test_words_become_powers_of_two(tmp_path: Path) -> None:
     assert y.tolist() == [2.0 ** (k - 127) * k for k in (127, 129, 120, 131)]
 
 
+def test_guesses_are_differences_of_words(tmp_path: Path) -> None:
+    guess = Program(name="guess", comment="1 / x, roughly", lines="y = guess x")
+    x, y = np.array([1, -3, 1e-9, 7e20], np.float32), np.zeros(4, np.float32)
+    call(library(tmp_path, guess), guess, 4, x, 1, y, 1)
+    np.testing.assert_allclose(y * x, 1, rtol=0.0506)
+    np.testing.assert_array_equal(y, PLAY["guess"](x))
+
+
+def test_what_is_beyond_has_lines_of_its_own(tmp_path: Path) -> None:
+    """No loop of instructions here, so that all of the run is beyond."""
+    half = Program(name="half", comment="x / 2", lines="y = mul x x", within=("x",), beyond="y = add x x")
+    x, y = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    call(library(tmp_path, half), half, 6, x, 1, y, 1)
+    assert y.tolist() == [0, 2, 4, 6, 8, 10]
+    conditions = [line for line in function_text(half, DIALECT).splitlines() if line.strip().startswith("if (")]
+    assert "acme_f32_within(count, x_in, x_step, 0x1p-60f, 0x1p60f)" in conditions[0]
+
+
+@pytest.mark.parametrize(("program", "stepping", "loops"), [(POWER, True, 2), (SUM, True, 1), (POWER, False, 1)])
+def test_loops_of_what_is_long_step(program: Program, stepping: bool, loops: int) -> None:
+    text = function_text(program, replace(DIALECT, stepping=stepping))
+    assert text.count("ACME_LOOP_END") == loops
+    assert ("add %[x_in], %[x_in], %[x_in_by]" in text) == (loops > 1)
+
+
 def test_lines() -> None:
     assert CURVE.parsed[1] == Line(target="a", operation="less", operands=("a", "half", "z"))
     assert CURVE.variables == ("x", "z", "a", "b", "y") and SUM.variables == ("x",)
@@ -135,4 +162,4 @@ def test_the_text(program: Program) -> None:
         f"{'ACME_APART' if program.apart else 'TW_KERNEL'} void acme_f32_{program.name}(int32_t count"
     )
     dense = next(line for line in lines if line.strip().startswith("if ("))
-    assert ("acme_f32_any_nan(count, x_in)" in dense) == program.keeps_nan
+    assert ("acme_f32_any_nan(count, x_in, x_step)" in dense) == program.keeps_nan

@@ -191,6 +191,11 @@ def _for_kernels(platform: Platform, kernels: frozenset[str]) -> Platform:
     return _settled(STACKS.for_kernels(platform, kernels))
 
 
+def _constant_growth(platform: Platform, constants_bytes: int) -> int:
+    """Weights of 4 bits stay so where cores compute them, whatever bytes would save; an engine has bytes only."""
+    return 0 if platform.settings["engine"] == "cores" else constants_bytes
+
+
 def _without_xpulp(site: Site) -> float | None:
     """`portable_cycles`, before what kernels without their instructions take."""
     found = portable_cycles(site)
@@ -275,6 +280,7 @@ SIRACUSA = _configured(
         configure_with=_configured,
         settle=_settled,
         portable_cycles=portable_cycles,
+        constant_growth=_constant_growth,
         rivals=_rivals,
         settle_kernels=_for_kernels,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,27 @@ def gemm(rows: int, depth: int, columns: int, kernel: Kernel = products.GEMM) ->
     return make
 
 
+def in_4_bits(make: Callable[..., Made]) -> Callable[..., Made]:
+    """The same layer with the upper half of its weights, which its file has in 4 bits."""
+
+    def made(rng: np.random.Generator) -> Made:
+        operator, kernel, site, (x, w, *bias) = make(rng)
+        assert w is not None
+        before, upper = site.node.requant(), (w.astype(np.int16) >> 4).astype(np.int8)
+        scaled = {"requant": replace(before, scale=tuple(16 * scale for scale in before.scale)), "weight_bits": 4}
+        inputs = [x, upper, *bias]
+        constants = tuple(index for index in (1, 2) if inputs[index] is not None)
+        narrow = {chosen.name.removesuffix("_nibbles"): chosen for chosen in (*products.NIBBLES, vector.VECTOR_NIBBLES)}
+        return (
+            operator,
+            narrow[kernel.name],
+            site_of(operator, inputs, {**site.node.attributes, **scaled}, constants),
+            inputs,
+        )
+
+    return made
+
+
 def product(rows: int, depth: int, columns: int, zero: int = 0) -> Callable[..., Made]:
     def make(rng: np.random.Generator) -> Made:
         a, b = random(rng, rows, depth), random(rng, depth, columns, unsigned=bool(zero))
@@ -159,6 +180,12 @@ CASES = (
     Case("depthwise 2x2", lanes(8, 6, 8, 2)),
     Case("depthwise 5x5 padded", lanes(4, 8, 8, 5, pad=2)),
     Case("depthwise of ten channels", lanes(10, 6, 8, 3, pad=1), within=0.25),
+    Case("3x3 padded, 4 bits", in_4_bits(conv(16, 32, 6, 8, 3, pad=1))),
+    Case("3x3 of unsigned values, 4 bits", in_4_bits(conv(8, 12, 9, 9, 3, pad=1, stride=2, unsigned=True))),
+    Case("3x3 of three channels, 4 bits", in_4_bits(conv(3, 16, 6, 8, 3, pad=1))),
+    Case("1x1, 4 bits", in_4_bits(conv(64, 64, 2, 4, 1))),
+    Case("one row, eight channels, 4 bits", in_4_bits(gemm(1, 640, 8, vector.VECTOR))),
+    Case("one row, seven channels, 4 bits", in_4_bits(gemm(1, 100, 7, vector.VECTOR))),
     Case("fully connected, one row", gemm(1, 640, 16)),
     Case("fully connected, odd", gemm(5, 30, 10)),
     Case("one row, eight channels", gemm(1, 640, 8, vector.VECTOR)),
@@ -201,6 +228,8 @@ def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callab
         (Case("a tenth of a matrix product", gemm(8, 640, 16)), {"k": (64, 128)}),
         (Case("a fifth of one row", gemm(1, 640, 16, vector.VECTOR)), {"k": (128, 256)}),
         (Case("a tenth of one row, seven channels", gemm(1, 640, 7, vector.VECTOR)), {"k": (128, 192)}),
+        (Case("16 of 64 channels, 4 bits", in_4_bits(conv(64, 16, 8, 8, 3, pad=1))), {"h": (2, 3), "c": (16, 32)}),
+        (Case("a fifth of one row, 4 bits", in_4_bits(gemm(1, 640, 16, vector.VECTOR))), {"k": (128, 256)}),
         (Case("a quarter of a product of computed tensors", product(16, 256, 8)), {"k": (64, 128)}),
     ],
     ids=str,
@@ -235,8 +264,20 @@ def test_parts_take_what_is_estimated(
         (gemm(3, 44, 6), "k", 16),
         (gemm(1, 44, 7, vector.VECTOR), "k", 16),
         (product(3, 44, 7, zero=9), "k", 16),
+        (in_4_bits(conv(20, 7, 4, 5, 3, pad=1)), "c", 8),
+        (in_4_bits(gemm(1, 44, 7, vector.VECTOR)), "k", 16),
     ],
-    ids=["3x3 padded", "3x3 with holes", "rows of taps", "1x1", "fully connected", "one row", "computed tensors"],
+    ids=[
+        "3x3 padded",
+        "3x3 with holes",
+        "rows of taps",
+        "1x1",
+        "fully connected",
+        "one row",
+        "computed tensors",
+        "3x3 of 4 bits",
+        "one row of 4 bits",
+    ],
 )
 def test_all_parts_together_are_exact(
     make: Callable[[np.random.Generator], Made],
@@ -257,6 +298,18 @@ def test_all_parts_together_are_exact(
         found = run_on_iss(operator, kernel, site, inputs, tmp_path, box, part=part, sums=sums, gaps=gaps)
         sums = found.sums
     assert np.array_equal(found.outputs[0], operator.reference(site, inputs)[0])
+
+
+@pytest.mark.parametrize(
+    "make", [conv(16, 32, 6, 8, 3, pad=1), conv(64, 64, 2, 4, 1), gemm(8, 64, 64), gemm(1, 640, 16, vector.VECTOR)],
+    ids=["3x3", "1x1", "fully connected", "one row"],
+)  # fmt: skip
+def test_weights_of_4_bits_take_little_more_than_bytes(
+    make: Callable[..., Made], tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    wide, narrow = (executed(Case("", one), tmp_path)[1].cycles for one in (make, in_4_bits(make)))
+    assert narrow <= 1.15 * wide
 
 
 @pytest.mark.parametrize(

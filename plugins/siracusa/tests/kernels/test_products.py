@@ -21,8 +21,8 @@ from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qgemm import QGEMM
-from tilewright_siracusa.kernels.products import CONV, GEMM
-from tilewright_siracusa.kernels.vector import VECTOR
+from tilewright_siracusa.kernels.products import CONV, GEMM, NIBBLES
+from tilewright_siracusa.kernels.vector import VECTOR, VECTOR_NIBBLES
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None], np.random.Generator]
@@ -103,6 +103,39 @@ def test_convolutions(check: Check, case: Case) -> None:
     check(QCONV, CONV, site, inputs, rng)
 
 
+@compiled
+@given(case=conv_cases())
+def test_convolutions_with_weights_of_4_bits(check: Check, case: Case) -> None:
+    site, inputs, rng = in_4_bits(case)
+    assume(refusal(NIBBLES[0], site) is None)
+    check(QCONV, NIBBLES[0], site, inputs, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [NIBBLES[1], VECTOR_NIBBLES], ids=lambda kernel: kernel.name)
+@compiled
+@given(case=gemm_cases())
+def test_fully_connected_layers_with_weights_of_4_bits(check: Check, kernel: Kernel, case: Case) -> None:
+    site, inputs, rng = in_4_bits(case)
+    assume(refusal(kernel, site) is None)
+    check(QGEMM, kernel, site, inputs, rng)
+
+
+def in_4_bits(case: Case) -> Case:
+    """The same with the upper half of its weights, as the file has them; sums stay as large."""
+    site, (x, w, bias), rng = case
+    assert w is not None
+    before = site.node.requant()
+    factor = 16.0 if before.rounding == "float32" else 1.0
+    attributes: dict[str, Attribute] = {
+        **site.node.attributes, "weight_bits": 4, "w_zero_point": (0,), "b_zero_point": (0,),
+        "requant": replace(before, scale=tuple(scale * factor for scale in before.scale)),
+    }  # fmt: skip
+    upper = ((w.astype(np.int16) - (128 if w.dtype == np.uint8 else 0)) >> 4).astype(np.int8)
+    operator = {"QConv": QCONV, "QGemm": QGEMM}[site.node.op]
+    return site_of(operator, [x, upper, bias], attributes, (1, 2)), [x, upper, bias], rng
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [GEMM, VECTOR], ids=lambda kernel: kernel.name)
 @compiled
@@ -150,3 +183,13 @@ def test_weights_have_an_axis_for_everything_that_is_cut() -> None:
     assert packed["W"].shape == (3, 3, 3, 4, 16)
     assert packed["P"].shape == (3, 8)
     assert packed["W"].sum() == 10 * 16 * 9
+
+
+@pytest.mark.parametrize("channels", [16, 3], ids=["in place", "copied"])
+def test_weights_of_4_bits_share_bytes(channels: int) -> None:
+    x, w = np.zeros((1, channels, 8, 8), np.int8), np.full((10, channels, 3, 3), -8, np.int8)
+    wide, narrow = (
+        layer_of(QCONV, kernel, conv_site(x, w, weight_bits=4)).packed["W"] for kernel in (CONV, NIBBLES[0])
+    )
+    assert wide.nbytes == 2 * narrow.nbytes
+    assert "weights have 8 bits" in str(refusal(NIBBLES[0], conv_site(x, w)))

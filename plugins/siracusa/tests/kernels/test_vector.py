@@ -10,19 +10,23 @@ import pytest
 from tilewright.api.graph import DType, Site
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of, vocabulary
 from tilewright.ir.plans.layer import layer_of
-from tilewright_siracusa.kernels.vector import VECTOR
+from tilewright_siracusa.kernels.vector import VECTOR, VECTOR_NIBBLES
 
 QGEMM = vocabulary()["QGemm"]
 
 
-def layer(depth: int, columns: int, rows: int = 1, dtype: DType = DType.I8) -> tuple[Site, list[np.ndarray]]:
+def layer(
+    depth: int, columns: int, rows: int = 1, dtype: DType = DType.I8, bits: int = 8
+) -> tuple[Site, list[np.ndarray]]:
     rng = np.random.default_rng(depth)
     inputs = [
         byte_array(rng, dtype, (rows, depth), False), byte_array(rng, DType.I8, (depth, columns), False),
         rng.integers(-900, 900, columns).astype(np.int32),
     ]  # fmt: skip
-    requant = make_requant(rng, columns, DType.I8, 130 * 130 * np.sqrt(depth), "random")
+    inputs[1] = inputs[1] >> (8 - bits)
+    requant = make_requant(rng, columns, DType.I8, 130 * 2 ** (bits - 1) * np.sqrt(depth), "random")
     attributes = {"a_zero_point": 3, "b_zero_point": (0,), "requant": requant, "output_type": "i8"}
+    attributes |= {"weight_bits": bits} if bits < 8 else {}
     return site_of(QGEMM, inputs, attributes, (1, 2)), inputs
 
 
@@ -31,6 +35,15 @@ def test_results_are_those_of_the_reference(depth: int, dtype: DType, check: Cal
     site, inputs = layer(depth, 13, dtype=dtype)
     assert refusal(VECTOR, site) is None
     check(QGEMM, VECTOR, site, inputs, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(("depth", "columns"), [(64, 13), (61, 10), (60, 1)])
+def test_weights_of_4_bits(depth: int, columns: int, check: Callable[..., None]) -> None:
+    site, inputs = layer(depth, columns, bits=4)
+    assert refusal(VECTOR_NIBBLES, site) is None
+    check(QGEMM, VECTOR_NIBBLES, site, inputs, np.random.default_rng(1))
+    packed = layer_of(QGEMM, VECTOR_NIBBLES, site).packed["W"]
+    assert packed.shape == ((columns + 1) // 2, 4 * ((depth + 3) // 4))
 
 
 def test_several_rows_are_not_its_business() -> None:

@@ -6,11 +6,22 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tilewright.api.kernel import Kernel
+from tilewright.api.testing import site_of, vocabulary
 from tilewright.plugins import load_for
-from tilewright_siracusa.kernels.waits import COLUMNS, FACTORS, NARROW, PLACE, STRIPS, waiting
+from tilewright_siracusa.kernels.waits import (
+    COLUMNS,
+    DIVIDED,
+    FACTORS,
+    NARROW,
+    PLACE,
+    QUOTIENTS,
+    STRIPS,
+    waiting,
+)  # fmt: skip
 
 ALONE = Kernel(name="siracusa.neg_f32", op="Neg", cycles=lambda tile: 100.0)
 
@@ -45,3 +56,12 @@ def test_a_kernel_without_costs_stays() -> None:
 def test_convolutions_by_their_form(direct: bool, tap_bytes: int, factor: float) -> None:
     priced = waiting(replace(ALONE, name="siracusa.qconv"))
     assert priced.cycles(tile(direct=direct, tap_bytes=tap_bytes)) == 100 * factor  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("clip", "factor"), [({}, QUOTIENTS), ({"clip_low": 0.0}, QUOTIENTS), ({"clip_low": -1.0}, DIVIDED)]
+)
+def test_quotients_that_are_limited_wait_for_the_divider(clip: dict[str, float], factor: float) -> None:
+    ones = np.ones(3, np.float32)
+    priced: Any = waiting(replace(ALONE, name="siracusa.div_f32")).cycles
+    assert priced(SimpleNamespace(site=site_of(vocabulary()["Div"], [ones, ones], clip))) == 100 * factor

@@ -206,6 +206,7 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 /* pv.shuffle2.b, pv.pack.h, and what every core has. */
 #  define TW_XP_MV(rd, rs1) "mv " #rd ", " #rs1 "\n\t"
 #  define TW_XP_ADD(rd, rs1, rs2) "add " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_AND(rd, rs1, rs2) "and " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SRA(rd, rs1, rs2) "sra " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SLL(rd, rs1, rs2) "sll " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SHUFFLE2(rd, rs1, rs2) ".insn r 0x57, 1, 0x64, " #rd ", " #rs1 ", " #rs2 "\n\t"

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape
+from tilewright_riscv.floats.functions import UNARY
 from tilewright_riscv.floats.lanes import Dialect, Program
 
 INCLUDES = ("<stdint.h>", "<string.h>", "<math.h>")
@@ -26,6 +27,7 @@ class Machine:
     logarithm_cycles: float
     two_inputs: bool = False  # no fast run reads more
     inner: tuple[str, ...] = ()  # memories whose operands runs are fast on, where others would slow them down
+    functions: Mapping[str, Program] = field(default_factory=lambda: UNARY)  # of one float, by operator
     step_cycles: Callable[[tuple[Program, ...]], float] = lambda programs: 0.0  # of a step, once
 
     def name(self, short: str) -> str:

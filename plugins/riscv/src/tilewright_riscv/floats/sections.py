@@ -23,7 +23,8 @@ def function_section(program: Program, dialect: Dialect) -> CodeFragment:
     text = function_text(program, dialect)
     root = (root_section(dialect),) if "_root(" in text else ()
     nan = (shared_section("any_nan.inc", dialect, TOTAL),) if program.keeps_nan else ()
-    needs = (scalar_section(dialect), *root, *nan)
+    within = (dialect.within,) if program.within and dialect.within else ()
+    needs = (scalar_section(dialect), *root, *nan, *within)
     return CodeFragment(name=dialect.function(program), text=text, needs=needs, owner=dialect.owner)
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, CodeFragment, Kernel, TileShape, c_element, elementwise_walk, nest
-from tilewright_riscv.floats.functions import TOTAL, UNARY
+from tilewright_riscv.floats.functions import TOTAL
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
 from tilewright_riscv.floats.sections import GELU, GELU_RUN, function_section, gelu_section
@@ -43,7 +43,7 @@ def _match(site: Site) -> str | None:
 
 def _cycles(machine: Machine, tile: TileShape) -> float:
     """Of runs of neighbours: the axes from the last one on that is cut."""
-    program, (runs, count) = UNARY[tile.site.node.op], _runs(tile)
+    program, (runs, count) = machine.functions[tile.site.node.op], _runs(tile)
     return runs * (machine.run_cycles(program, count) + (machine.run_cycles(TOTAL, count) if program.keeps_nan else 0))
 
 
@@ -104,8 +104,9 @@ ${{line}}
 
 
 def unary_kernel(machine: Machine, op: str) -> Kernel:
-    """Of one of the operators that `UNARY` has."""
-    return _kernel(machine, op, function_section(UNARY[op], machine.dialect), (UNARY[op],))
+    """Of one of the operators that the machine has `functions` for."""
+    program = machine.functions[op]
+    return _kernel(machine, op, function_section(program, machine.dialect), (program,))
 
 
 def gelu_kernel(machine: Machine) -> Kernel:

@@ -83,19 +83,29 @@ def products_cycles(
     return blocks * (pairs * pair + single * alone) + around
 
 
+def apart_cycles(pixels: int, outputs: int, words: int, runs: float) -> float:
+    """What it takes beside them that two channels share a byte: sums of what is read, and sums that come apart."""
+    pairs, single, blocks = pixels // 2, pixels % 2, ceil_div(outputs, BLOCK)
+    return pairs * (4 * words + 4 * runs + 18 + 12 * blocks) + single * (3 * words + 3 * runs + 12 + 6 * blocks)
+
+
 def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:
     """Windows copied to columns first, which takes `copying` cycles for one."""
     pairs, single, blocks = pixels // 2, pixels % 2, ceil_div(outputs, BLOCK)
     return blocks * (pairs * (14 * words + 93) + single * (9 * words + 110)) + pixels * copying + 60
 
 
-def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
-    """One row of a fully connected layer; `finished` as in `products_cycles`."""
+def vector_cycles(outputs: int, depth: int, finished: float = 1.0, *, nibbles: bool = False) -> float:
+    """One row of a fully connected layer; `finished` as in `products_cycles`. Of weights of 4 bits, what is read is
+    added up for every block.
+    """
     words, rest = ceil_div(depth, WORD), outputs % BLOCK
     end = 52 if finished == 1 else 19 + 37 * finished
-    fours = outputs // BLOCK * (9 * words + end)
+    four, two = (10, 6) if nibbles else (9, 5)
+    end += 8 * nibbles
+    fours = outputs // BLOCK * (four * words + end)
     copying = 1.5 * depth if depth % WORD else 0
-    return fours + rest // 2 * (5 * words + 0.67 * end) + rest % 2 * (4 * words + 0.48 * end) + copying + 20
+    return fours + rest // 2 * (two * words + 0.67 * end) + rest % 2 * (4 * words + 0.48 * end) + copying + 20
 
 
 def lanes_cycles(rows: int, columns: int, channels: int, layer: ProductLayer, edges: Edges, pair: int) -> float:

@@ -1,6 +1,6 @@
 <%doc>
 Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights are signed; apart, whether there may be
-a gap behind the weights of every run.
+a gap behind the weights of every run; nibbles, whether a byte of the weights holds those of two channels (see nibbles.h).
 </%doc>\
 #include "xpulp.h"
 
@@ -11,20 +11,25 @@ a gap behind the weights of every run.
         return f"TW_XP_{name}(%[{sum}], {first}, {second})"
     def portable(sum, x, w):
         return f"tw_xp_sdot_us({sum}, {w}, {x})" if kind == "su" else f"tw_xp_sdot_{kind}({sum}, {x}, {w})"
+    def weight(channel):
+        word = f"tw_xp_load({added('w', 4 * (channel // 2 if nibbles else channel))})"
+        return f"{word} & TW_XP_LOWER" if nibbles and channel % 2 else word
 %>\
-<% gap = "_apart" if apart else "" %>\
+<% gap = ("_nibbles" if nibbles else "") + ("_apart" if apart else "") %>\
 % for pixels in (2, 1):
 <%
     sums, starts, factors = [f"s{i}" for i in range(4 * pixels)], ("t1", "t3")[:pixels], ("a6", "a7")[:pixels]
     weights = ("t4", "t5", "t6")
     fetch = [f"TW_XP_LW({start}, %[runs], 4)" for start in starts]
     leave = ["TW_XP_ADD(%[w], %[w], %[gap])"] if apart else []
-    body = [f"TW_XP_LW({weights[0]}, %[w], 4)", f"TW_XP_LW({factors[0]}, {starts[0]}, 4)",
-            f"TW_XP_LW({weights[1]}, %[w], 4)", *(f"TW_XP_LW({factors[1]}, {starts[1]}, 4)" for _ in starts[1:]),
-            f"TW_XP_LW({weights[2]}, %[w], 4)"]
+    read = [f"TW_XP_LW({weights[0]}, %[w], 4)", f"TW_XP_LW({factors[0]}, {starts[0]}, 4)",
+            f"TW_XP_LW({weights[1]}, %[w], 4)", *(f"TW_XP_LW({factors[1]}, {starts[1]}, 4)" for _ in starts[1:])]
+    body = read if nibbles else [*read, f"TW_XP_LW({weights[2]}, %[w], 4)"]
     for channel in range(4):
-        body += [product(sums[4 * p + channel], factors[p], weights[channel % 3]) for p in range(pixels)]
-        body += [f"TW_XP_LW({weights[0]}, %[w], 4)"] if channel == 0 else []
+        word = weights[(channel // 2, 2)[channel % 2]] if nibbles else weights[channel % 3]
+        body += [f"TW_XP_AND({word}, {weights[channel // 2]}, %[low])"] if nibbles and channel % 2 else []
+        body += [product(sums[4 * p + channel], factors[p], word) for p in range(pixels)]
+        body += [f"TW_XP_LW({weights[0]}, %[w], 4)"] if channel == 0 and not nibbles else []
 %>\
 /* ${"Two pixels" if pixels == 2 else "One pixel"} and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
  * begin${", one pixel's before the other's" if pixels == 2 else ""}; what lies behind the last may be read.
@@ -49,7 +54,7 @@ ${"int32_t gap, " if apart else ""}int32_t *acc)
 % endfor
         TW_XP_LOOP_END
         : ${", ".join(f'[{s}] "+&r"({s})' for s in sums)}, [w] "+&r"(w), [runs] "+&r"(runs)
-        : [outer] "r"(count), [inner] "r"(words)${', [gap] "r"(gap)' if apart else ""}
+        : [outer] "r"(count), [inner] "r"(words)${', [low] "r"(TW_XP_LOWER)' if nibbles else ""}${', [gap] "r"(gap)' if apart else ""}
         : "memory", ${", ".join(f'"{register}"' for register in (*starts, *factors, *weights))});
 #else
     for (int32_t run = 0; run < count; ++run) {
@@ -58,9 +63,9 @@ ${"int32_t gap, " if apart else ""}int32_t *acc)
             const uint32_t a${p} = tw_xp_load(runs[${added(f"({times(pixels, 'run')})" if pixels > 1 else "run", p)}] + (4 * i));
 % endfor
 % for i, s in enumerate(sums):
-            ${s} = ${portable(s, f"a{i // 4}", f"tw_xp_load({added('w', 4 * (i % 4))})")};
+            ${s} = ${portable(s, f"a{i // 4}", weight(i % 4))};
 % endfor
-            w += 16;
+            w += ${8 if nibbles else 16};
         }
 % if apart:
         w += gap;

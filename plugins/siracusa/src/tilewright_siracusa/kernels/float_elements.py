@@ -12,7 +12,9 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, elementwise_walk, nest
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.functions import pair
+from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, not_floats
+from tilewright_riscv.floats.quotients import multiplied
 from tilewright_riscv.floats.sections import function_section
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
@@ -34,11 +36,20 @@ def _clip(site: Site) -> str:
     return "relu" if clip == "low" and float.fromhex(limits["low"].removesuffix("f")) == 0 else clip
 
 
+def is_straight(site: Site) -> bool:
+    """Whether straight lines compute it: what has a limit that would lose NaN there is divided, element by element."""
+    return _clip(site) in ("none", "relu")
+
+
+def _program(op: str, *, relu: bool) -> Program:
+    return multiplied(pair(op, relu=relu))
+
+
 def _cycles(tile: TileShape) -> float:
     """Of runs that are whole rows."""
     count, clip, op = trips(tile, *tile.box), _clip(tile.site), tile.site.node.op
-    if clip in ("none", "relu"):
-        return run_cycles(pair(op, relu=clip == "relu"), count)
+    if is_straight(tile.site):
+        return run_cycles(_program(op, relu=clip == "relu"), count)
     return count * (CYCLES[clip] + DIVIDE_CYCLES * (op == "Div")) + 40
 
 
@@ -47,9 +58,11 @@ def _values(call: Call) -> Mapping[str, object]:
     loops = elementwise_walk(call.operands, "Y", ("A", "B"))
     outer = nest(loops, 1)
     clip, limits = _clip(call.site), activation(call.site)[1]
-    straight = clip in ("none", "relu")
+    straight = is_straight(call.site)
     return {
-        "function": DIALECT.function(pair(op, relu=clip == "relu")) if straight else f"tw_xp_f32_{op.lower()}_{clip}",
+        "function": DIALECT.function(_program(op, relu=clip == "relu"))
+        if straight
+        else f"tw_xp_f32_{op.lower()}_{clip}",
         "straight": straight,
         "clip": clip,
         "sign": _SIGNS[op],
@@ -67,7 +80,7 @@ _LIMITED = c_template("${function}", "float_elements.c.mako", FLOAT_FINISH)
 def _source(op: str) -> Callable[[Mapping[str, Any]], CodeFragments]:
     """Straight lines, or what has a limit that would lose NaN there."""
     return lambda values: (
-        (function_section(pair(op, relu=values["clip"] == "relu"), DIALECT),) if values["straight"] else (_LIMITED,)
+        (function_section(_program(op, relu=values["clip"] == "relu"), DIALECT),) if values["straight"] else (_LIMITED,)
     )
 
 

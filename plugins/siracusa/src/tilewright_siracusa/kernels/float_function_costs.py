@@ -14,6 +14,7 @@ from tilewright_riscv.floats.lanes import LANES, Program, divisions, loop_instru
 RUN = 6.0  # a loop's beginning
 CONSTANT = 1.5  # brought to a register for a run
 DIVIDE_CYCLES = 10
+WITHIN, WITHIN_RUN = 4.0, 20.0  # of one element whose magnitude is looked at before, and of a run of them
 ROW = 45.0  # of a normalised row: two or three quotients and a root
 LOGARITHM = 75.0
 
@@ -21,7 +22,8 @@ LOGARITHM = 75.0
 def run_cycles(program: Program, count: int) -> float:
     """One call over `count` neighbours."""
     whole, rest = divmod(count, LANES)
-    return whole * _loop(program) + rest * _single(program) + RUN + CONSTANT * len(program.constants)
+    looked = (WITHIN * count + WITHIN_RUN) * len(program.within)
+    return whole * _loop(program) + rest * _single(program) + looked + RUN + CONSTANT * len(program.constants)
 
 
 @cache

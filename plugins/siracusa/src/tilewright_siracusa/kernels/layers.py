@@ -58,7 +58,7 @@ def layer_of(site: Site) -> ProductLayer | str:
         return layer
     if isinstance(words, str):
         return words
-    return replace(layer, bias=_wrapped(layer.bias + words.moved), scales=words.words)
+    return replace(layer, bias=wrapped(layer.bias + words.moved), scales=words.words)
 
 
 def sums_of(site: Site) -> ProductLayer | str:
@@ -126,10 +126,10 @@ def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
 def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     """With the zero point of x in it, as 32 bits hold it: sums wrap, and their result is known to fit."""
     given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
-    return _wrapped(given - zero * weights.sum(axis=(1, 2, 3)))
+    return wrapped(given - zero * weights.sum(axis=(1, 2, 3)))
 
 
-def _wrapped(sums: Integers) -> Integers:
+def wrapped(sums: Integers) -> Integers:
     """As a register of 32 bits has them."""
     wrapped: Integers = sums.astype(np.int32).astype(np.int64)
     return wrapped

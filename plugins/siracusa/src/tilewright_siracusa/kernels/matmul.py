@@ -97,6 +97,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "kind": kind,
         "weighted": False,
         "apart": False,
+        "nibbles": False,
         "limit": limit,
         "whole": whole,
         "zero_sums": sums,

@@ -1,11 +1,12 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else from copied strips of
-`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c).
+`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c), nibbles (see dot.c).
 </%doc>\
 #include "windows.h"
 
 <%
     pixel = "tw_xp_part_pixel" if part else "tw_xp_pixel"
+    each = 2 if nibbles else 4
     parts, with_parts = ("const tw_xp_part *part, ", "&part, ") if part else ("", "")
 %>\
 % if not direct:
@@ -153,7 +154,15 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
     }
 % endif
 % if part:
-    const int32_t gap = part->w_tap - (4 * p->channels); /* between the weights of two taps */
+    const int32_t gap = part->w_tap - (${each} * p->channels); /* between the weights of two taps */
+% endif
+% if nibbles:
+    int32_t totals[2] = {0, 0};
+    if (pixels == 2) {
+        tw_xp_totals2_${kind}(count, runs, words, totals);
+    } else {
+        tw_xp_totals1_${kind}(count, runs, words, totals);
+    }
 % endif
     for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
@@ -163,10 +172,13 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
         }
 % endif
         if (pixels == 2) {
-            tw_xp_dot2_${kind}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
+            tw_xp_dot2_${kind}${"_nibbles" if nibbles else ""}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
         } else {
-            tw_xp_dot1_${kind}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
+            tw_xp_dot1_${kind}${"_nibbles" if nibbles else ""}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
         }
+% if nibbles:
+        tw_xp_channels_apart(pixels, ${"part->last" if part else 1}, totals, acc);
+% endif
 % if part:
         if (!part->last) {
             tw_xp_keep(pixels, p->outputs - o, acc, at[0].acc + o, at[pixels - 1].acc + o);
@@ -177,7 +189,7 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
         tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
 % endif
         b += 8;
-        w += ${"part->w_block" if part else "4 * p->column"};
+        w += ${"part->w_block" if part else f"{each} * p->column"};
     }
 }
 

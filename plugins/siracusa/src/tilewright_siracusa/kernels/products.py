@@ -9,12 +9,12 @@ may be computed in parts, channels and rows of taps apart: sums are kept from pa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import align_up, ceil_div
+from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import (
     Call,
@@ -29,11 +29,20 @@ from tilewright.api.kernel import (
     windows_of,
 )
 from tilewright.api.operator import Access, parse_map
-from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
+from tilewright_siracusa.kernels.costs import (
+    apart_cycles,
+    column_cycles,
+    layer_edges,
+    leading_trips,
+    products_cycles,
+    trips,
+)
+from tilewright_siracusa.kernels.forms import MOST_RUNS, WORD, Form, form_of
 from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.nibbles import BITS, nibble_biases, nibble_bytes, nibbles_of
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
-from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.sources import DOT, FINISH, TOTALS, c_fragment, c_template
 from tilewright_siracusa.kernels.strip_costs import copying_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
@@ -42,79 +51,26 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-WORD = 4
-STRIP_BYTES = 256  # of what windows of a column read, where one needs no more
-MOST_RUNS = 25  # of a window: where they begin is on the stack
 MOST_LEADING = 3  # axes of a fully connected layer's rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """A layer, and how its windows are read."""
-
-    layer: ProductLayer
-    direct: bool  # where they are
-    tap_bytes: int
-    taps: tuple[int, int]
-    column_bytes: int  # of a window, a multiple of four
-    joined: bool  # taps of a row are neighbours
-    runs: int  # of a window, at most
-
-    @property
-    def run_bytes(self) -> int:
-        """Of a window, in one row."""
-        return self.taps[1] * self.tap_bytes
-
-    @property
-    def pitch_bytes(self) -> int:
-        """From one row of a strip to the next: words are read in one cycle where windows begin with one."""
-        return align_up(self.run_bytes, WORD) if self.taps[0] == 1 else self.run_bytes
-
-    @property
-    def strip_windows(self) -> int:
-        """How many windows of a column are copied together, at most; rows that are apart are theirs alone."""
-        windows = self.layer.windows
-        rows, stride = STRIP_BYTES // self.pitch_bytes - self.taps[0], windows.strides[0]
-        return 1 if rows < 0 or windows.dilations[0] != 1 or stride > self.taps[0] else rows // stride + 1
-
-    def strip_bytes(self, windows: int) -> int:
-        """Of so many windows of a column, and what is read behind the last."""
-        rows = (windows - 1) * self.layer.windows.strides[0] + self.taps[0]
-        return align_up(rows * self.pitch_bytes, WORD) + WORD
-
-
-def form_of(layer: ProductLayer) -> Form:
-    """The form of a layer."""
-    _, rows, columns, inputs = layer.weights.shape
-    joined = layer.windows.dilations[1] == 1 or columns == 1
-    runs = rows * columns if layer.padded or not joined else rows
-    return Form(
-        layer=layer,
-        direct=inputs % WORD == 0 and runs <= MOST_RUNS,
-        runs=runs,
-        tap_bytes=inputs,
-        taps=(rows, columns),
-        column_bytes=align_up(rows * columns * inputs, WORD),
-        joined=joined,
-    )
-
-
-def _match_conv(site: Site) -> Form | str:
-    if site.node.integer("group", 1) != 1:
-        return "has more than one group"
-    return _match(site)
-
-
-def _match_gemm(site: Site) -> Form | str:
-    leading = len(site.input(0).shape) - 1
-    if leading > MOST_LEADING:
-        return f"A has {leading} axes of rows; {MOST_LEADING} are supported"
-    return _match(site)
-
-
 def _match(site: Site) -> Form | str:
-    layer = layer_of(site)
+    reason = _unsupported(site)
+    layer = reason or layer_of(site)
     return layer if isinstance(layer, str) else form_of(layer)
+
+
+def _match_nibbles(site: Site) -> Form | str:
+    reason = _unsupported(site)
+    layer = reason or nibbles_of(site)
+    return layer if isinstance(layer, str) else form_of(layer, nibbles=True)
+
+
+def _unsupported(site: Site) -> str | None:
+    if site.node.op == "QConv":
+        return "has more than one group" if site.node.integer("group", 1) != 1 else None
+    leading = len(site.input(0).shape) - 1
+    return f"A has {leading} axes of rows; {MOST_LEADING} are supported" if leading > MOST_LEADING else None
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -122,7 +78,9 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer = form.layer
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
     filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
-    words = filled.reshape(layer.blocks, BLOCK, -1, WORD).swapaxes(1, 2)
+    if form.nibbles:
+        filled, layer = nibble_bytes(filled), replace(layer, bias=nibble_biases(layer.bias))
+    words = filled.reshape(layer.blocks, len(filled) // layer.blocks, -1, WORD).swapaxes(1, 2)
     shapes = _packed_shapes(site)
     packed = {"W": np.ascontiguousarray(words).reshape(shapes["W"]), "P": bias_and_scale(layer)}
     if "Z" in shapes:
@@ -140,7 +98,8 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
     form: Form = site.analysis
     layer = form.layer
     taps = windows_of(site.node).kernel if site.node.op == "QConv" else ()
-    inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
+    columns = (form.weight_bytes * form.column_bytes // WORD,)
+    inner = (*taps, form.tap_bytes // WORD, form.weight_bytes) if form.direct else columns
     shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
     if _needs_padding(form):
         shapes["Z"] = (ceil_div(form.tap_bytes, GRAIN), form.taps[1] * GRAIN)
@@ -193,23 +152,30 @@ def _conv_cycles(tile: TileShape) -> float:
             joined=form.joined,
             padded=layer.padded,
         )
-        return column_cycles(pixels, outputs, form.column_bytes // WORD, copying)
+        words = form.column_bytes // WORD
+        return column_cycles(pixels, outputs, words, copying) + _apart_cycles(form, pixels, outputs, words)
     some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
     words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
     beside, above = (edges.columns, edges.row_pairs) if trips(tile, "h") > 1 else (edges.pairs, edges.rows)
     apart = beside if form.joined else 1.0  # pairs whose taps are read one by one
     runs = some * (columns * apart + 1 - apart)
     pointers = 2 * some * (columns * apart + above * (1 - apart)) if layer.padded or not form.joined else 0
-    return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers), finished)
+    products = products_cycles(pixels, outputs, words, runs, pointers, bool(pointers), finished)
+    return products + _apart_cycles(form, pixels, outputs, words, runs)
 
 
 def _gemm_cycles(tile: TileShape) -> float:
     form: Form = tile.site.analysis
     rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
     if not form.direct:
-        return column_cycles(rows, outputs, words, form.tap_bytes)
+        return column_cycles(rows, outputs, words, form.tap_bytes) + _apart_cycles(form, rows, outputs, words)
     depth = trips(tile, "k")
-    return products_cycles(rows, outputs, depth // WORD, 1, 0, False, depth / form.tap_bytes)
+    products = products_cycles(rows, outputs, depth // WORD, 1, 0, False, depth / form.tap_bytes)
+    return products + _apart_cycles(form, rows, outputs, depth // WORD)
+
+
+def _apart_cycles(form: Form, pixels: int, outputs: int, words: int, runs: float = 1) -> float:
+    return apart_cycles(pixels, outputs, words, runs) if form.nibbles else 0.0
 
 
 def _conv_layouts(site: Site) -> Mapping[str, Layout]:
@@ -228,7 +194,8 @@ def described(layer: ProductLayer) -> dict[str, object]:
 
 def _describe(site: Matched) -> Mapping[str, object]:
     form: Form = site.analysis
-    return {**described(form.layer), "windows": "in place" if form.direct else "copied to columns"}
+    bits = {"weight_bits": BITS} if form.nibbles else {}
+    return {**described(form.layer), **bits, "windows": "in place" if form.direct else "copied to columns"}
 
 
 def _conv_values(call: Call) -> Mapping[str, object]:
@@ -276,15 +243,15 @@ def _values(
     form: Form = call.site.analysis
     layer, windows, part = form.layer, form.layer.windows, bool(more)
     together = form.joined and (not part or _joined(call, form, channels))
-    edges, runs = layer.padded or together is not True, form.runs if form.direct else 1
-    if part and edges:
-        runs = form.taps[0] * form.taps[1]
+    edges = layer.padded or together is not True
+    runs = form.taps[0] * form.taps[1] if part and edges else form.runs if form.direct else 1
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     taken = form.strip_bytes(form.strip_windows)
     columns = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
     how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}" if form.direct else columns
     return {
-        "function": f"tw_xp_products_{kind}_{limit}_{how}",
+        "function": f"tw_xp_products_{'nibbles_' if form.nibbles else ''}{kind}_{limit}_{how}",
+        "nibbles": form.nibbles,
         "limit": limit,
         "kind": kind,
         "direct": form.direct,
@@ -316,7 +283,7 @@ def _joined(call: Call, form: Form, channels: str) -> bool | str:
     if form.taps[1] == 1:
         return True
     w_tap, x_tap = call.operands["W"].strides[-3], call.operands["X"].strides[-1]
-    if w_tap != BLOCK * x_tap:
+    if WORD * w_tap != form.weight_bytes * x_tap:
         return False
     known = always(channels, str(x_tap))
     return f"{channels} == {x_tap}" if known is None else known
@@ -332,7 +299,8 @@ _PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
-    return (*(c_fragment(name) for name in (*pixel, *taps)), _PRODUCTS)
+    needs = (c_fragment("nibbles.h"), TOTALS) if values["nibbles"] else ()
+    return (*(c_fragment(name) for name in (*pixel, *taps)), *needs, _PRODUCTS)
 
 
 _CALL = WINDOWS_CALL.format(
@@ -353,7 +321,7 @@ CONV = Kernel(
     op="QConv",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match_conv,
+    match=_match,
     access=_conv_access,
     requires=_conv_layouts,
     pack=_pack,
@@ -374,7 +342,7 @@ GEMM = Kernel(
     op="QGemm",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match_gemm,
+    match=_match,
     access=_gemm_access,
     requires=_gemm_layouts,
     pack=_pack,
@@ -390,4 +358,7 @@ GEMM = Kernel(
     includes=("<stdint.h>", "<string.h>"),
 )
 
-KERNELS = (CONV, GEMM)
+NIBBLES = tuple(
+    replace(kernel, name=f"{kernel.name}_nibbles", match=_match_nibbles, weight_bits=(BITS,)) for kernel in (CONV, GEMM)
+)
+KERNELS = (CONV, GEMM, *NIBBLES)

@@ -20,10 +20,14 @@ def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) ->
 
 
 FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
-DOT = c_template("tw_xp_dot_${kind}${'_apart' if apart else ''}", "dot.c.mako")
+DOT = c_template("tw_xp_dot_${kind}${'_nibbles' if nibbles else ''}${'_apart' if apart else ''}", "dot.c.mako")
+TOTALS = c_template("tw_xp_totals_${kind}", "totals.c.mako")
 TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")
 LANES = c_template("${function}", "lanes.c.mako", FINISH, TURN)
 STRIPS = c_template("${function}", "strips.c.mako", FINISH)
-DIALECT = Dialect(prefix="tw_xp", owner="tilewright_siracusa", fpu=c_fragment("float_fpu.h"))
+DIALECT = Dialect(
+    prefix="tw_xp", owner="tilewright_siracusa", fpu=c_fragment("float_fpu.h"), stepping=True,
+    within=c_fragment("float_within.h"),
+)  # fmt: skip
 FLOAT_FINISH = c_template("tw_xp_f32_finish_${clip}", "float_finish.c.mako")
 FLOAT_DOT = c_template("tw_xp_f32_dot_${form}", "float_dot.c.mako", scalar_section(DIALECT))

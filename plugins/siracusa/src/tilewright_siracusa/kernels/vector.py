@@ -5,20 +5,22 @@ may share them in any number. Does not know layers of several rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import align_up
+from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import ROUNDINGS, ProductLayer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.nibbles import BITS, nibble_biases, nibble_bytes, nibbles_of
 from tilewright_siracusa.kernels.parts import GRAIN
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import FINISH, c_template
+from tilewright_siracusa.kernels.sources import FINISH, c_fragment, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,9 +30,32 @@ if TYPE_CHECKING:
 WORD = 4
 
 
-def _match(site: Site) -> ProductLayer | str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A layer, and how many channels share each row of its weights: two where they have 4 bits, see `nibbles`."""
+
+    layer: ProductLayer
+    shared: int
+
+    @property
+    def nibbles(self) -> bool:
+        """Whether weights have 4 bits."""
+        return self.shared > 1
+
+
+def _match(site: Site) -> Row | str:
+    layer = _several(site) or layer_of(site)
+    return layer if isinstance(layer, str) else Row(layer=layer, shared=1)
+
+
+def _match_nibbles(site: Site) -> Row | str:
+    layer = _several(site) or nibbles_of(site)
+    return layer if isinstance(layer, str) else Row(layer=layer, shared=2)
+
+
+def _several(site: Site) -> str | None:
     rows = int(np.prod(site.input(0).shape[:-1]))
-    return f"A has {rows} rows, not one" if rows != 1 else layer_of(site)
+    return f"A has {rows} rows, not one" if rows != 1 else None
 
 
 def _row_bytes(site: Site) -> int:
@@ -42,17 +67,21 @@ def _whole(site: Site) -> bool:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    layer: ProductLayer = site.analysis
+    row: Row = site.analysis
+    layer = row.layer
     weights = np.zeros((layer.outputs, _row_bytes(site)), np.int8)
     weights[:, : site.input(0).shape[-1]] = layer.weights[:, 0, 0]
+    if row.nibbles:
+        weights, layer = nibble_bytes(weights), replace(layer, bias=nibble_biases(layer.bias))
     return {"W": weights, "P": np.stack([layer.bias.astype(np.int32), layer.scales.astype(np.int32)], axis=1)}
 
 
-def _access(site: Site) -> Access:
-    outputs = site.output.shape[-1]
-    shapes = {"A": site.input(0).shape, "W": (outputs, _row_bytes(site)), "P": (outputs, 2), "Y": site.output.shape}
-    row = "k" if _whole(site) else ":"
-    return parse_map(f"n k : A[...,k] W[n,{row}] P[n,:] -> Y[...,n]").bind(shapes)
+def _access(site: Matched) -> Access:
+    shared, outputs = site.analysis.shared, site.output.shape[-1]
+    stored = {"W": (ceil_div(outputs, shared), _row_bytes(site)), "P": (outputs, 2)}
+    shapes = {"A": site.input(0).shape, **stored, "Y": site.output.shape}
+    at, row = "n" if shared == 1 else f"n//{shared}", "k" if _whole(site) else ":"
+    return parse_map(f"n k : A[...,k] W[{at},{row}] P[n,:] -> Y[...,n]").bind(shapes)
 
 
 def _accumulates(site: Site) -> PartialSums | None:
@@ -65,16 +94,18 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 def _cycles(tile: TileShape) -> float:
     depth = trips(tile, "k")
-    return vector_cycles(trips(tile, "n"), depth, depth / tile.site.input(0).shape[-1])
+    share = depth / tile.site.input(0).shape[-1]
+    return vector_cycles(trips(tile, "n"), depth, share, nibbles=tile.site.analysis.nibbles)
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
-    layer: ProductLayer = site.analysis
+    layer, nibbles = site.analysis.layer, site.analysis.nibbles
     kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     whole, part = _whole(site), call.is_part
     return {
-        "function": f"tw_xp_vector_{'part_' if part else ''}{kind}_{limit}_{int(whole)}",
+        "function": f"tw_xp_vector_{'nibbles_' if nibbles else ''}{'part_' if part else ''}{kind}_{limit}_{int(whole)}",
+        "nibbles": nibbles,
         "part": part,
         "acc": call.operands.get("acc", ""),
         "more": call.part_fields,
@@ -89,8 +120,15 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-_ROWS = c_template("tw_xp_vector_rows_${kind}", "vector_rows.c.mako")
+def _describe(site: Matched) -> Mapping[str, object]:
+    row: Row = site.analysis
+    return {**described(row.layer), **({"weight_bits": BITS} if row.nibbles else {})}
+
+
+_ROWS = c_template("tw_xp_vector_rows_${kind}${'_nibbles' if nibbles else ''}", "vector_rows.c.mako")
 _VECTOR = c_template("${function}", "vector.c.mako", FINISH, _ROWS)
+
+_NIBBLES = c_fragment("nibbles.h")
 
 VECTOR = Kernel(
     name="siracusa.qgemm_row",
@@ -107,9 +145,9 @@ VECTOR = Kernel(
     parallel=("n",),
     accumulates=_accumulates,
     cycles=_cycles,
-    describe=lambda site: described(site.analysis),
+    describe=_describe,
     values=_values,
-    source=(_VECTOR,),
+    source=lambda values: (*((_NIBBLES,) if values["nibbles"] else ()), _VECTOR),
     call="""\
 ${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)${A}, (const uint8_t *)${W}, ${P},
     (uint8_t *)${Y}, ${copy}${", %s, %s, %s" % (acc, more["first"], more["last"]) if part else ""});""",
@@ -117,4 +155,11 @@ ${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)
     rank=1,
 )
 
-KERNELS = (VECTOR,)
+VECTOR_NIBBLES = replace(
+    VECTOR,
+    name=f"{VECTOR.name}_nibbles",
+    match=_match_nibbles,
+    weight_bits=(BITS,),
+    multiples={"n": 2, "k": GRAIN},
+)
+KERNELS = (VECTOR, VECTOR_NIBBLES)

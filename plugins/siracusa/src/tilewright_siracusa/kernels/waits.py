@@ -15,12 +15,15 @@ from types import MappingProxyType
 
 from tilewright.api.kernel import Kernel, Matched, TileShape
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE, DEPTHWISE_TAPS, fetched_calls
-from tilewright_siracusa.kernels.products import WORD, Form
+from tilewright_siracusa.kernels.float_elements import is_straight
+from tilewright_siracusa.kernels.forms import WORD, Form
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
 COLUMNS = 1.15  # windows copied to columns first
 NARROW = 1.18  # the same, where a tap is a word or less: 1.08 to 1.3
 FLOATS = 1.6  # functions of floats
+QUOTIENTS = 1.15  # of two floats, without the divider
+DIVIDED = 9.2  # the same with it: what is limited afterwards
 STRIPS = 1500.0  # cycles until the code of windows that are read from strips is there, for every tile: 1,000 to 2,000
 FETCH = 600.0  # cycles until the code of a depthwise convolution's column is there
 FACTORS: Mapping[str, float] = MappingProxyType(
@@ -49,12 +52,11 @@ FACTORS: Mapping[str, float] = MappingProxyType(
         "siracusa.log_softmax_f32": FLOATS,
         "siracusa.layer_normalization_f32": 1.35,
         "siracusa.rms_normalization_f32": 1.35,
-        "siracusa.sigmoid_f32": 3.9,  # from here on, the divider decides
-        "siracusa.swish_f32": 3.5,
-        "siracusa.tanh_f32": 3.5,
-        "siracusa.div_f32": 9.2,
-        "siracusa.reciprocal_f32": 9.5,
-        "siracusa.sqrt_f32": 10.0,
+        "siracusa.sigmoid_f32": FLOATS,
+        "siracusa.swish_f32": FLOATS,
+        "siracusa.tanh_f32": FLOATS,
+        "siracusa.reciprocal_f32": 1.2,
+        "siracusa.sqrt_f32": 10.0,  # the divider decides
     }
 )
 
@@ -76,8 +78,10 @@ def waiting(kernel: Kernel) -> Kernel:
 
 
 def _factor_of(name: str) -> Callable[[Matched], float]:
-    if name == "siracusa.qconv":
+    if name in ("siracusa.qconv", "siracusa.qconv_nibbles"):
         return _of_convolution
+    if name == "siracusa.div_f32":
+        return lambda site: QUOTIENTS if is_straight(site) else DIVIDED
     found = FACTORS.get(name, 1.0)
     return lambda site: found
 
