@@ -155,6 +155,22 @@ def test_the_program_computes_what_the_nodes_do(fast: int) -> None:
     assert found.passed, found.verdict
 
 
+@pytest.mark.parametrize("name", ["a", "first"])
+def test_a_value_that_is_pinned_by_name_is_one(name: str) -> None:
+    made = deployment(Options(memory_pins=((name, "l2"),)))
+    assert [node.op for node in made.bound.graph.nodes] == ["MatMul", "Add", "MatMul+Add"]
+    assert made.planning.decisions.memories == {"a": "l2"}
+    reason = next(one.reason for one in made.bound.bindings["one"].refusals if one.candidate == MATMUL_ADD.name)
+    assert reason == "something is decided about 'a', which would be inside the chain"
+    assert made.allocated
+
+
+def test_a_pattern_of_names_takes_no_chain_apart() -> None:
+    made = deployment(Options(memory_pins=(("*", "l2"),)))
+    assert [node.op for node in made.bound.graph.nodes] == ["MatMul+Add"] * 2
+    assert {"a", "c"}.isdisjoint(made.planning.decisions.memories)
+
+
 def test_a_saved_state_has_its_chains(tmp_path: Path) -> None:
     made = deployment()
     assert made.bound.graph.nodes
