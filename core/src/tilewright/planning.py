@@ -196,8 +196,8 @@ class Planning:
 
     @property
     def _placed_by_name(self) -> Mapping[str, str]:
-        """The values that `--pin` names, which must be values then, and not inside of a chain, -> memory. Patterns, such
-        as `*`, stand for what there is when everything is bound.
+        """The values that `--pin` names, -> memory: they must be values then, and not inside of a chain. Patterns, such as
+        `*`, stand for what there is when everything is bound.
         """
         constant = {memory.name for memory in self.platform.of_kind("const")}
         rules = [(name, pool) for name, pool in self.options.memory_pins if pool not in constant]
