@@ -196,7 +196,7 @@ class Planning:
 
     @property
     def _placed_by_name(self) -> Mapping[str, str]:
-        """The values that `--pin` names, -> memory: they must be values then, and not inside of a chain. Patterns, such as
+        """The values that `--pin` names, -> memory: they must be values, not inside of a chain. Patterns, such as
         `*`, stand for what there is when everything is bound.
         """
         constant = {memory.name for memory in self.platform.of_kind("const")}

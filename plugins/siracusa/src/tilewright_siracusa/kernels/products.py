@@ -99,7 +99,8 @@ def form_of(layer: ProductLayer) -> Form:
     )
 
 
-def _match_conv(site: Site) -> Form | str:
+def match_conv(site: Site) -> Form | str:
+    """The form of a convolution without groups, or why it has none."""
     if site.node.integer("group", 1) != 1:
         return "has more than one group"
     return _match(site)
@@ -117,7 +118,8 @@ def _match(site: Site) -> Form | str:
     return layer if isinstance(layer, str) else form_of(layer)
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
+def pack(site: Matched) -> Mapping[str, Array]:
+    """Weights, biases with scales, and a row of padding where it is needed."""
     form: Form = site.analysis
     layer = form.layer
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
@@ -148,15 +150,22 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
 
 
 def _conv_access(site: Matched) -> Access:
+    return conv_map(site, "", "Y")
+
+
+def conv_map(site: Matched, more: str, output: str) -> Access:
+    """Of a convolution that also reads as many values as it writes, where `more` names them."""
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
+    written = f"[n,o,{','.join(outs)}]"
     inner = f"{','.join(taps)},c//{WORD},:" if site.analysis.direct else ":"
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
         f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},{inner}] P[o//{BLOCK},:] Z[c//{GRAIN},:] "
-        f"-> Y[n,o,{','.join(outs)}]"
+        f"{more and more + written} -> {output}{written}"
     )
-    shapes = {"X": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
+    shapes = {"X": site.input(0).shape, output: site.output.shape, **_packed_shapes(site)}
+    shapes |= {more: site.output.shape} if more else {}
     return parse_map(text).bind(shapes, windows.map_values())
 
 
@@ -179,7 +188,8 @@ def _scratch(tile: TileShape) -> int:
     return 0 if form.direct else 2 * form.strip_bytes(form.strip_windows)
 
 
-def _conv_cycles(tile: TileShape) -> float:
+def conv_cycles(tile: TileShape) -> float:
+    """Of one core, for a convolution."""
     form: Form = tile.site.analysis
     layer, pixels, outputs = form.layer, trips(tile, "n", "h", "w"), trips(tile, "o")
     rows, columns = form.taps
@@ -226,12 +236,14 @@ def described(layer: ProductLayer) -> dict[str, object]:
     return {"accumulator_bits": 32, "requant": {"channels": layer.outputs, "exact": layer.outputs}}
 
 
-def _describe(site: Matched) -> Mapping[str, object]:
+def describe(site: Matched) -> Mapping[str, object]:
+    """What the report says of a layer."""
     form: Form = site.analysis
     return {**described(form.layer), "windows": "in place" if form.direct else "copied to columns"}
 
 
-def _conv_values(call: Call) -> Mapping[str, object]:
+def conv_values(call: Call) -> Mapping[str, object]:
+    """What the call of a convolution is written with."""
     more: dict[str, object] = {}
     if call.is_part:
         w = call.operands["W"]
@@ -295,6 +307,7 @@ def _values(
         "edges": edges,
         "runs": runs,
         "part": part,
+        "summed": "",
         "apart": part,
         "more": more,
         "acc": call.operands.get("acc", ""),
@@ -329,7 +342,8 @@ def _last(call: Call, form: Form) -> object:
 _PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
 
 
-def _source(values: Mapping[str, Any]) -> CodeFragments:
+def source(values: Mapping[str, Any]) -> CodeFragments:
+    """What calls need at file scope."""
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
     return (*(c_fragment(name) for name in (*pixel, *taps)), _PRODUCTS)
@@ -353,18 +367,18 @@ CONV = Kernel(
     op="QConv",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match_conv,
+    match=match_conv,
     access=_conv_access,
     requires=_conv_layouts,
-    pack=_pack,
+    pack=pack,
     scratch_bytes=_scratch,
     multiples={"o": BLOCK, "c": GRAIN},
     parallel=("h", "w", "o", "n"),
-    cycles=_conv_cycles,
-    describe=_describe,
-    values=_conv_values,
+    cycles=conv_cycles,
+    describe=describe,
+    values=conv_values,
     accumulates=_accumulates,
-    source=_source,
+    source=source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -377,15 +391,15 @@ GEMM = Kernel(
     match=_match_gemm,
     access=_gemm_access,
     requires=_gemm_layouts,
-    pack=_pack,
+    pack=pack,
     scratch_bytes=_scratch,
     multiples={"n": BLOCK, "k": GRAIN},
     parallel=("*",),
     cycles=_gemm_cycles,
-    describe=_describe,
+    describe=describe,
     values=_gemm_values,
     accumulates=_accumulates,
-    source=_source,
+    source=source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
