@@ -19,6 +19,7 @@ from tilewright.emit.border import PortText, parameters_of, port_texts, unreacha
 from tilewright.emit.ctree import NEVER_INLINED, print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import fitted, kernel_fragments
+from tilewright.emit.libraries import prebuilt_libraries
 from tilewright.emit.lines import FOR_TEMPLATES
 from tilewright.emit.tables import memory_map, name_table
 from tilewright.emit.weights import blob, byte_array, initialiser
@@ -70,19 +71,21 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
-    return _artifact(program, written, maths=bool(names["maths"]))
+    return _artifact(program, written, prebuilt_libraries(program), maths=bool(names["maths"]))
 
 
-def _artifact(program: Program, files: Mapping[str, bytes], *, maths: bool) -> Artifact:
+def _artifact(program: Program, files: Mapping[str, bytes], libraries: Mapping[str, bytes], *, maths: bool) -> Artifact:
     """The files in the order of their names, each with its part in a build."""
     prefix, names = program.prefix, sorted(files)
     selftest = f"{prefix}_selftest.c"
     return Artifact(
-        files={name: files[name] for name in names},
+        files=dict(sorted((*files.items(), *libraries.items()))),
         prefix=prefix,
+        target=program.allocated.tiled.scheduled.bound.platform.name,
         sources=tuple(name for name in names if name.endswith((".c", ".S")) and name != selftest),
         headers=tuple(name for name in names if name.endswith(".h")),
         blobs=tuple(name for name in names if name.endswith(".bin")),
+        libraries=tuple(libraries),
         selftest=selftest if selftest in files else "",
         maths=maths,
         parameters=parameters_of(program),
@@ -157,6 +160,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, (*inputs, *outputs), split=options.layout == "split"),
         **(_around_waiting(program) if program.waiting else {}),
+        "libraries": list(prebuilt_libraries(program)),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
     return {**names, "run": _render("rows.mako" if program.waiting else "run.mako", names).strip("\n")}
