@@ -4,7 +4,7 @@ Does not know any target.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,13 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.plans.layer import layer_of, matched
 from tilewright.testing.kernels.kernel_costs import cost_faults, throughput_fault
 from tilewright.testing.kernels.kernel_faults import kernel_faults
+from tilewright.testing.kernels.kernel_stack import stack_fault
 from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import Sample
 from tilewright.testing.package_offers import Offered, offered_by
 from tilewright.testing.pass_faults import pass_faults
 from tilewright.testing.random_networks import KINDS, random_network
+from tilewright.testing.runner_faults import runner_faults
 from tilewright.testing.sample_faults import failure_in_package, layer_site, sample_fault
 
 _ADD = "Add one in tests/conftest.py: def pytest_tilewright_layers(): return [Sample(...)]"
@@ -89,21 +91,43 @@ def test_kernel_is_tried(offered: Offered, kernel: Kernel, request: pytest.Fixtu
         _judge(offered.owner("kernel", kernel.name), [said])
 
 
+def test_stack(offered: Offered, kernel: Kernel, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """No function of a kernel has more locals than the target has stack, as far as it says."""
+    room = sum(offered.platform.runtime_bytes.values())
+    layer = next(_taken_by(kernel, offered, _layers(request.config)), None) if room else None
+    site = layer_site(layer, offered.operators) if layer else None
+    if layer is None or site is None:
+        pytest.skip("the target says nothing of stacks, or the kernel takes no layer here")
+    fault = stack_fault(layer_of(offered.operators[layer.op], kernel, site), layer.inputs, room, tmp_path)
+    _judge(offered.owner("kernel", kernel.name), [fault] if fault else [])
+
+
 def test_cost(offered: Offered, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Steps take the time that was estimated, as far as the runner counts cycles."""
+    _judge(offered.package, _on_runner(offered, request, tmp_path, cost_faults))
+
+
+def test_runner(offered: Offered, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Programs of one layer compute on the runner what they do on a runner of the core."""
+    _judge(offered.package, _on_runner(offered, request, tmp_path, runner_faults))
+
+
+def _on_runner(
+    offered: Offered, request: pytest.FixtureRequest, folder: Path, faults_of: Callable[..., list[str]]
+) -> list[str]:
+    """What is found on the runner that was named, of every layer that is taken."""
     name = request.config.getoption("tilewright_runner")
     if not name:
-        pytest.skip("--tilewright-runner NAME names a runner that counts cycles")
+        pytest.skip("--tilewright-runner NAME names a runner")
     registry = offered.with_runner(name)
     faults = []
     layers = {layer.name: layer for _, layer in _taken(offered, _layers(request.config))}
     for number, layer in enumerate(layers.values()):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        site = layer_site(layer, offered.operators)
+        own, site = folder / str(number), layer_site(layer, offered.operators)
+        own.mkdir()
         assert site is not None, "of no kernel"
-        faults += cost_faults(site, layer.inputs, offered.platform.name, registry, registry.runners[name], folder)
-    _judge(offered.package, faults)
+        faults += faults_of(site, layer.inputs, offered.platform.name, registry, registry.runners[name], own)
+    return faults
 
 
 def test_graph_pass(offered: Offered, graph_pass: GraphPass, seed: int) -> None:
@@ -136,12 +160,16 @@ def _layers(config: pytest.Config) -> list[Sample]:
 def _taken(offered: Offered, layers: Sequence[Sample]) -> Iterator[tuple[Kernel, Sample]]:
     """Every kernel with the layers that it takes, and those on which it fails."""
     for kernel in offered.kernels:
-        for layer in layers:
-            site = layer_site(layer, offered.operators) if layer.op == kernel.computes else None
-            if site is None or not {"*", site.node.rounding}.intersection(kernel.roundings):
-                continue
-            if not isinstance(_answer(offered, kernel, layer), str):
-                yield kernel, layer
+        yield from ((kernel, layer) for layer in _taken_by(kernel, offered, layers))
+
+
+def _taken_by(kernel: Kernel, offered: Offered, layers: Sequence[Sample]) -> Iterator[Sample]:
+    for layer in layers:
+        site = layer_site(layer, offered.operators) if layer.op == kernel.computes else None
+        if site is None or not {"*", site.node.rounding}.intersection(kernel.roundings):
+            continue
+        if not isinstance(_answer(offered, kernel, layer), str):
+            yield layer
 
 
 def _answer(offered: Offered, kernel: Kernel, layer: Sample) -> object:
