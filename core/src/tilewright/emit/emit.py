@@ -46,12 +46,12 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     blobs = {pool.base: blob(program, pool) for pool in program.constants}
     if options.vectors and form == "bin" and blobs:
         raise _no_selftest()
-    names = _names(program, options, form, blobs)
+    names, libraries = _names(program, options, form, blobs), prebuilt_libraries(program)
     texts = {
         f"{prefix}.h": _render("header.mako", names),
         f"{prefix}.c": _render("source.mako", names),
         "tw_runtime.h": text("tw_runtime.h"),
-        "CMakeLists.txt": _render("cmake.mako", names),
+        "CMakeLists.txt": _render("cmake.mako", {**names, "libraries": tuple(libraries)}),
         "README.md": _render("readme.mako", names),
     }
     if names["kernels_header"]:
@@ -71,7 +71,7 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
-    return _artifact(program, written, prebuilt_libraries(program), maths=bool(names["maths"]))
+    return _artifact(program, written, libraries, maths=bool(names["maths"]))
 
 
 def _artifact(program: Program, files: Mapping[str, bytes], libraries: Mapping[str, bytes], *, maths: bool) -> Artifact:
@@ -160,7 +160,6 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, (*inputs, *outputs), split=options.layout == "split"),
         **(_around_waiting(program) if program.waiting else {}),
-        "libraries": list(prebuilt_libraries(program)),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
     return {**names, "run": _render("rows.mako" if program.waiting else "run.mako", names).strip("\n")}

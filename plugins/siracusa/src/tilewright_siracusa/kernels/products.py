@@ -297,18 +297,9 @@ def _values(
     how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}" if form.direct else columns
     return {
         "function": f"tw_xp_products_{kind}_{limit}_{how}",
-        "limit": limit,
-        "kind": kind,
-        "direct": form.direct,
-        "run": form.run_bytes,
-        "pitch": form.pitch_bytes,
-        "most": form.strip_windows,
-        "strip_bytes": taken,
-        "edges": edges,
-        "runs": runs,
-        "part": part,
-        "summed": "",
-        "apart": part,
+        "limit": limit, "kind": kind, "direct": form.direct, "edges": edges, "runs": runs,
+        "run": form.run_bytes, "pitch": form.pitch_bytes, "most": form.strip_windows, "strip_bytes": taken,
+        "part": part, "apart": part, "summed": "",
         "more": more,
         "acc": call.operands.get("acc", ""),
         "fields": {
