@@ -4,6 +4,7 @@ calls go, nor what a compiler for the target would take: what it finds is far to
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _APART = "-DTW_KERNEL=static __attribute__((noinline, unused))"  # by function, as they are written
-_ASKED = ("-O1", "-fno-inline", "-fstack-usage", _APART)
+_ASKED = ("-O1", "-fno-inline", _APART)
+_FUNCTION = re.compile(r"[Ii]n function ['‘](\w+)")  # of gcc and of clang
+_BYTES = re.compile(r"frame size \D*(\d+)")
 
 
 def stack_fault(layer: Layer, inputs: Sequence[Array | None], room_bytes: int, folder: Path) -> str | None:
@@ -29,18 +32,18 @@ def stack_fault(layer: Layer, inputs: Sequence[Array | None], room_bytes: int, f
     """
     layouts = {**layer.preferred, **layer.required}
     trial = whole_trial(layer.operator, layer.kernel, layer.site, inputs, layouts=layouts)
-    source, listed = folder / "stack.c", folder / "stack.su"
+    source = folder / "stack.c"
     source.write_text(library_text([trial]), encoding="utf-8")
-    command = [*find_compiler().command, *STRICT, *_ASKED, "-c", "-o", str(folder / "stack.o"), str(source)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    lines = [line.split("\t") for line in listed.read_text(encoding="utf-8").splitlines()] if listed.exists() else []
-    locals_bytes = {name.rpartition(":")[2]: int(size) for name, size, *_ in lines}
-    most = max(locals_bytes, key=locals_bytes.__getitem__, default="")
-    if not most or locals_bytes[most] <= room_bytes:
+    asked = (*STRICT, *_ASKED, f"-Werror=frame-larger-than={room_bytes}")
+    command = [*find_compiler().command, *asked, "-c", "-o", str(folder / "stack.o"), str(source)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    size, function = _BYTES.search(said), _FUNCTION.search(said)
+    if size is None:
         return None
-    function = "the call" if most.startswith("tw_test") else f"function '{most}'"
+    name = function[1] if function else ""
+    where = f"function '{name}'" if name and not name.startswith("tw_test") else "the call"
     return (
-        f"kernel '{layer.kernel.name}': {function} has {locals_bytes[most]:,} bytes of locals, and the target has "
+        f"kernel '{layer.kernel.name}': {where} has {int(size[1]):,} bytes of locals, and the target has "
         f"{room_bytes:,} for stacks and all else of its runtime (`Platform.runtime_bytes`): keep them in scratch "
         "(`scratch_bytes`), which the plan places, or declare a larger stack"
     )
