@@ -14,6 +14,7 @@ from tilewright.allocate.auto import chosen
 from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.config.graph_io import io_owners
 from tilewright.config.machine import machine
+from tilewright.config.name_patterns import values_named
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, demand_stored_for, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
@@ -188,9 +189,19 @@ class Planning:
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, with these kernels (node -> name) unless others are pinned."""
-        planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
+        decided = Decisions(kernels=kernels, memories=self._placed_by_name)
+        planner = replace(self.planner, pins=decided.pinned_by(self._pins))
         bound = planner.bind(self.graph, self.platform, self.diagnostics)
         return replace(bound, constants={**bound.constants, **initial_constants(self.states, bound.layouts)})
+
+    @property
+    def _placed_by_name(self) -> Mapping[str, str]:
+        """The values that `--pin` names, -> memory: they must be values, not inside of a chain. Patterns, such as
+        `*`, stand for what there is when everything is bound.
+        """
+        constant = {memory.name for memory in self.platform.of_kind("const")}
+        rules = [(name, pool) for name, pool in self.options.memory_pins if pool not in constant]
+        return {value: pool for name, pool in rules for value in values_named(name, self.graph, self.imported)}
 
     @cached_property
     def _pins(self) -> Decisions:

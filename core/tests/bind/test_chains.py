@@ -75,6 +75,27 @@ def test_what_others_see_stays_a_value(also: str, reason: str) -> None:
     assert reason in refused(bound(graph(also=also)))
 
 
+def test_another_input_is_what_the_chain_computes_where_the_first_is_seen_elsewhere() -> None:
+    """As in a residual network: what is added to the product was another product, and is read again."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (4, 8))
+    first = sketch.node("MatMul", (x, sketch.constant(WEIGHTS)), name="first")
+    second = sketch.node("MatMul", (first, sketch.constant(WEIGHTS)), name="second")
+    network = sketch.finish(sketch.node("Add", (first, second), name="sum"))
+    either = replace(MATMUL_ADD, match=lambda site: None)
+    found = bound(network, either)
+    assert [[link.node.name for link in node.links] for node in found.graph.nodes] == [[], ["second", "sum"]]
+    assert refused_both(network) == "the product must be the first addend"
+
+
+def refused_both(network: Graph) -> str:
+    """Why neither product is computed with the addition."""
+    (refusal,) = (one for one in bound(network).bindings["sum"].refusals if one.candidate == MATMUL_ADD.name)
+    shared, _, reason = refusal.reason.partition("; ")
+    assert shared.endswith("inside the chain is read by 2 steps")
+    return reason
+
+
 def test_a_kernel_refuses_with_its_own_reason() -> None:
     assert refused(bound(graph(addend=True))) == "the product must be the first addend"
 
@@ -153,6 +174,22 @@ def test_the_program_computes_what_the_nodes_do(fast: int) -> None:
     assert [node.op for node in made.bound.graph.nodes] == ["MatMul+Add"] * 2
     found = validate(made, TwinRunner(), vectors_of(made, None, 2))
     assert found.passed, found.verdict
+
+
+@pytest.mark.parametrize("name", ["a", "first"])
+def test_a_value_that_is_pinned_by_name_is_one(name: str) -> None:
+    made = deployment(Options(memory_pins=((name, "l2"),)))
+    assert [node.op for node in made.bound.graph.nodes] == ["MatMul", "Add", "MatMul+Add"]
+    assert made.planning.decisions.memories == {"a": "l2"}
+    reason = next(one.reason for one in made.bound.bindings["one"].refusals if one.candidate == MATMUL_ADD.name)
+    assert reason == "something is decided about 'a', which would be inside the chain"
+    assert made.allocated
+
+
+def test_a_pattern_of_names_takes_no_chain_apart() -> None:
+    made = deployment(Options(memory_pins=(("*", "l2"),)))
+    assert [node.op for node in made.bound.graph.nodes] == ["MatMul+Add"] * 2
+    assert {"a", "c"}.isdisjoint(made.planning.decisions.memories)
 
 
 def test_a_saved_state_has_its_chains(tmp_path: Path) -> None:

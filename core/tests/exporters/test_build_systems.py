@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +19,9 @@ import pytest
 from tilewright.emit import EmitOptions, Vector
 from tilewright.exporters.build_systems import EXPORTERS
 from tilewright.exporters.export import export
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.program import Program
+from tilewright.lower import lower
 from tilewright.runners.host import STRICT
 
 BY_NAME = {exporter.name: exporter for exporter in EXPORTERS if exporter.name != "project"}  # needs a board
@@ -75,6 +79,60 @@ def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None
     assert {"toy.c", "toy_kernels.h"} <= files.keys()
     if name == "arduino":
         assert {"arduino/toy/src/toy.c", "arduino/toy/src/toy_kernels.h"} <= files.keys()
+
+
+# prebuilt libraries
+
+
+def linking(toy: Any, folder: Path, cc: Any, ar: str) -> tuple[Program, Artifact]:
+    """The toy network with a self-test, whose kernel adds by a function of a library."""
+    text = "signed char acme_sum(int x);\nsigned char acme_sum(int x)\n{\n    return (signed char)x;\n}\n"
+    (folder / "acme.c").write_text(text)
+    subprocess.run([*cc(), "-c", "-o", "acme.o", "acme.c"], cwd=folder, check=True)
+    subprocess.run([ar, "rcs", "libacme.a", "acme.o"], cwd=folder, check=True)
+    graph, x = toy.graph(), np.arange(10, dtype=np.int8)[None]
+    plan = toy.plan(graph)
+    bound = plan.tiled.scheduled.bound
+    linked = {}
+    for node, binding in bound.bindings.items():
+        kernel = binding.kernel
+        if kernel.name == "portable.toy_bias":
+            source = str(kernel.source).replace("(int8_t)(uint8_t)(", "acme_sum(")
+            kernel = replace(
+                kernel, source=f"\nint8_t acme_sum(int x);\n{source}", libraries=(str(folder / "libacme.a"),)
+            )
+        linked[node] = replace(binding, kernel=kernel)
+    scheduled = replace(plan.tiled.scheduled, bound=replace(bound, bindings=linked))
+    program = lower(replace(plan, tiled=replace(plan.tiled, scheduled=scheduled)), toy.operators, "toy")
+    vectors = (Vector(inputs={"mfcc:0": x}, outputs={"scores": toy.expected(graph, x)}),)
+    return program, toy.artifact(program, EmitOptions(vectors=vectors))
+
+
+LINKED = {
+    "cmake": ("CMakeLists.txt", 'target_link_libraries(toy PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/libacme.a")'),
+    "make": ("Makefile", "PREBUILT := $(addprefix $(HERE),libacme.a)"),
+    "zephyr": ("zephyr/CMakeLists.txt", "zephyr_link_libraries(${TILEWRIGHT_NETWORK}/libacme.a)"),
+    "platformio": ("library.json", '"-l:libacme.a"'),
+    "arduino": ("arduino/toy/library.properties", "ldflags=-l:libacme.a"),
+    "esp-idf": ("esp-idf/toy/CMakeLists.txt", 'target_link_libraries(${COMPONENT_LIB} PUBLIC "${NETWORK}/libacme.a")'),
+    "cmsis-pack": ("unknown.toy.pdsc", '<file category="library" name="libacme.a"/>'),
+}
+
+
+@pytest.mark.slow
+def test_every_layout_links_them_and_make_and_cmake_build(
+    toy: Any, tmp_path: Path, cc: Any, tool: Any, make: Any, cmake: Any
+) -> None:
+    program, artifact = linking(toy, tmp_path, cc, tool("ar"))
+    (tmp_path / "libacme.a").rename(tmp_path / "elsewhere")  # a folder that is moved has what it links
+    files = export([BY_NAME[name] for name in LINKED], program.allocated, artifact)
+    for path, line in LINKED.values():
+        assert line in files[path].decode("ascii")
+    assert files["libacme.a"] == files["arduino/toy/src/toy/libacme.a"] == (tmp_path / "elsewhere").read_bytes()
+    folder = written(files, tmp_path / "out")
+    run(*make, "-C", folder, "check")
+    cmake(folder, tmp_path / "build")
+    run(tmp_path / "build" / "toy_selftest")
 
 
 # make

@@ -55,6 +55,10 @@ def broken(given: Graph, context: PassContext) -> Graph:
     return given.with_nodes(given.nodes[1:])
 
 
+def fails(given: Graph, context: PassContext) -> Graph:
+    raise ZeroDivisionError("division by zero")
+
+
 def faults(apply: Callable[[Graph, PassContext], Graph], *, lossy: bool = False) -> list[str]:
     def answer(given: Graph, context: PassContext) -> PassResult:
         return PassResult(graph=apply(given, context))
@@ -74,12 +78,13 @@ def test_a_right_pass_has_none(apply: Callable[[Graph, PassContext], Graph]) -> 
         (mutates, "changes the graph that it is given"),
         (random, "answers something else when it is asked again"),
         (wrong, "output 'last:0' is another one"),
+        (fails, "fails: ZeroDivisionError: division by zero in fails at testing/test_pass_faults.py:"),
         (broken, "returned a graph that is wrong: the graph is broken"),
     ],
 )
 def test_each_fault_is_found_with_the_pass(apply: Callable[[Graph, PassContext], Graph], reason: str) -> None:
     (fault,) = faults(apply)
-    assert fault.startswith("graph pass 'acme.pass'")
+    assert fault.startswith("graph pass 'acme.pass' (answer at testing/test_pass_faults.py:")
     assert reason in fault
 
 

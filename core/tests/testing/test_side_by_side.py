@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from chained_product import CHAIN
 
 from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.testing.cluster import CLUSTER, registry_for
@@ -64,3 +65,13 @@ def test_a_run_has_every_input_once() -> None:
     (job,) = jobs
     assert job.input_sets == (many.feeds,) and job.trace and not job.sanitize
     assert replace(job, trace=False).prefix == plan.prefix
+
+
+def test_a_chain_keeps_what_its_nodes_read() -> None:
+    inputs = [X, W, None, np.ones((2, 2), np.float32)]
+    many = side_by_side([(site_of(CHAIN, inputs, constants=(1,)), inputs)])
+    (node,) = many.graph.nodes
+    first, second = many.graph.site(node).members()
+    assert (node.name, first.node.inputs) == ("n0_MatMul_Add", ("n0_in0", "n0_in1"))
+    assert second.input(0).name == first.output.name == "n0_inner0"
+    assert second.node.outputs == node.outputs == ("n0_out0",)

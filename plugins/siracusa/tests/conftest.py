@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.api.graph import DType, Requant
+from tilewright.api.graph import Attribute, DType, Requant
 from tilewright.api.testing import Sample, byte_array
 
 sys.path.insert(0, str(Path(__file__).parent / "iss"))
@@ -54,6 +54,25 @@ def pytest_tilewright_layers() -> list[Sample]:
         ),
         Sample(op="QAdd", kind="without ties", inputs=images, attributes={**scales, **limits}),
         Sample(op="QGemm", kind="one row", inputs=(row, *weights), attributes=product, constants=(1, 2)),
+        *_sums_of_convolutions(rng),
+    ]
+
+
+def _sums_of_convolutions(rng: np.random.Generator) -> list[Sample]:
+    """What is added to a convolution of every size of block, as the second addend and as the first."""
+    x, w, more = (
+        byte_array(rng, DType.I8, shape, saturated=False) for shape in ((2, 8, 9, 11), (7, 8, 3, 3), (2, 7, 9, 11))
+    )
+    requant = Requant(scale=(0.0013,), zero_point=2, low=-128, high=127)
+    attributes: dict[str, Attribute] = {
+        "0.kernel_shape": (3, 3), "0.strides": (1, 1), "0.dilations": (1, 1), "0.pads": (1, 1, 1, 1), "0.ceil_mode": 0,
+        "0.group": 1, "0.pad_value": -4, "0.x_zero_point": -4, "0.w_zero_point": (0,), "0.requant": requant,
+        "0.output_type": "i8", "1.a_scale": 0.3712, "1.b_scale": 0.6131, "1.a_zero_point": 3, "1.b_zero_point": -2,
+        "1.zero_point": 1, "1.low": -128, "1.high": 127, "1.output_type": "i8",
+    }  # fmt: skip
+    return [
+        Sample(op="QConv+QAdd", kind=kind, inputs=(x, w, None, *addends), attributes=attributes, constants=(1,))
+        for kind, addends in (("first", (None, more)), ("second", (more, None)))
     ]
 
 

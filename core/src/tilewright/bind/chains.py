@@ -7,7 +7,7 @@ kernel is estimated to take no longer than the nodes one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import NodeCandidates, engine_of
@@ -50,26 +50,41 @@ def with_chains(
             continue  # nobody describes one of its operators: a warning of its own
         named = sorted(kernel.name for kernel in of_chains if kernel.pattern == pattern)
         for last in [node for node in graph.nodes if node.op == pattern[-1]]:
-            found = _chain(graph, last, pattern, operators)
-            reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)
-            reason = reason or ("" if fit else _SHORT)
-            if isinstance(found, str) or reason:
-                refusals.setdefault(last.name, []).extend(Refusal(candidate=name, reason=reason) for name in named)
-            else:
-                graph = _joined(graph, found)
+            reasons = dict[str, None]()
+            for found in _chains(graph, last, pattern, operators):
+                reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)
+                reason = reason or ("" if fit else _SHORT)
+                if not isinstance(found, str) and not reason:
+                    graph, reasons = _joined(graph, found), {}
+                    break
+                reasons[reason] = None
+            if reasons:
+                said = "; ".join(reasons)
+                refusals.setdefault(last.name, []).extend(Refusal(candidate=name, reason=said) for name in named)
     return Chained(graph=graph, refusals={name: tuple(refused) for name, refused in refusals.items()})
 
 
-def _chain(graph: Graph, last: Node, pattern: Sequence[str], operators: Mapping[str, Operator]) -> Node | str:
-    """The node that computes the chain that ends in `last`, or why there is none."""
-    producer, nodes = graph.producer(), [last]
+def _chains(
+    graph: Graph, last: Node, pattern: Sequence[str], operators: Mapping[str, Operator]
+) -> Iterator[Node | str]:
+    """The nodes that compute chains that end in `last`, by each of its inputs one, or why there is none."""
+    producer, paths = graph.producer(), [[last]]
     for op in reversed(pattern[:-1]):
-        before = next(
-            (producer[name] for name in nodes[0].inputs if name in producer and producer[name].op == op), None
-        )
-        if before is None:
-            return f"computes {' -> '.join(pattern)}; nothing that '{nodes[0].name}' reads is written by {op}"
-        nodes.insert(0, before)
+        longer = [
+            [producer[name], *nodes]
+            for nodes in paths
+            for name in dict.fromkeys(nodes[0].inputs)
+            if name in producer and producer[name].op == op
+        ]
+        if not longer:
+            yield f"computes {' -> '.join(pattern)}; nothing that '{paths[0][0].name}' reads is written by {op}"
+            return
+        paths = longer
+    yield from (_chain(graph, nodes, operators) for nodes in paths)
+
+
+def _chain(graph: Graph, nodes: Sequence[Node], operators: Mapping[str, Operator]) -> Node | str:
+    """The node that computes these, or why there is none."""
     shared = _seen_elsewhere(graph, nodes)
     if shared:
         return shared

@@ -76,6 +76,19 @@ def names_of(bound: Bound, source: Graph | None = None) -> KnownNames:
     return KnownNames(meanings=meanings)
 
 
+def values_named(name: str, graph: Graph, source: Graph | None = None) -> tuple[str, ...]:
+    """The values of a graph that is not bound yet for which a name stands, which is no pattern: the value itself, or
+    what the layer writes that is called so, or that took in what writes it in `source`, the graph as it was imported.
+    """
+    if name in graph.tensors:
+        return () if name in graph.constants else (name,)
+    writers = {value: node.name for node in source.nodes for value in node.outputs} if source is not None else {}
+    layers = {name, writers.get(name, name)}
+    return tuple(
+        value for node in graph.nodes if layers.intersection((node.name, *node.origin)) for value in node.outputs
+    )
+
+
 def _layer(node: Node, bound: Bound) -> Meaning:
     return Meaning(
         values=tuple(value for value in node.outputs if value),

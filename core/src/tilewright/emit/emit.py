@@ -19,6 +19,7 @@ from tilewright.emit.border import PortText, parameters_of, port_texts, unreacha
 from tilewright.emit.ctree import NEVER_INLINED, print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import fitted, kernel_fragments
+from tilewright.emit.libraries import prebuilt_libraries
 from tilewright.emit.lines import FOR_TEMPLATES
 from tilewright.emit.tables import memory_map, name_table
 from tilewright.emit.weights import blob, byte_array, initialiser
@@ -45,12 +46,12 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     blobs = {pool.base: blob(program, pool) for pool in program.constants}
     if options.vectors and form == "bin" and blobs:
         raise _no_selftest()
-    names = _names(program, options, form, blobs)
+    names, libraries = _names(program, options, form, blobs), prebuilt_libraries(program)
     texts = {
         f"{prefix}.h": _render("header.mako", names),
         f"{prefix}.c": _render("source.mako", names),
         "tw_runtime.h": text("tw_runtime.h"),
-        "CMakeLists.txt": _render("cmake.mako", names),
+        "CMakeLists.txt": _render("cmake.mako", {**names, "libraries": tuple(libraries)}),
         "README.md": _render("readme.mako", names),
     }
     if names["kernels_header"]:
@@ -70,19 +71,21 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
-    return _artifact(program, written, maths=bool(names["maths"]))
+    return _artifact(program, written, libraries, maths=bool(names["maths"]))
 
 
-def _artifact(program: Program, files: Mapping[str, bytes], *, maths: bool) -> Artifact:
+def _artifact(program: Program, files: Mapping[str, bytes], libraries: Mapping[str, bytes], *, maths: bool) -> Artifact:
     """The files in the order of their names, each with its part in a build."""
     prefix, names = program.prefix, sorted(files)
     selftest = f"{prefix}_selftest.c"
     return Artifact(
-        files={name: files[name] for name in names},
+        files=dict(sorted((*files.items(), *libraries.items()))),
         prefix=prefix,
+        target=program.allocated.tiled.scheduled.bound.platform.name,
         sources=tuple(name for name in names if name.endswith((".c", ".S")) and name != selftest),
         headers=tuple(name for name in names if name.endswith(".h")),
         blobs=tuple(name for name in names if name.endswith(".bin")),
+        libraries=tuple(libraries),
         selftest=selftest if selftest in files else "",
         maths=maths,
         parameters=parameters_of(program),

@@ -24,7 +24,7 @@ def project(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
     """`project/TOOL/`: for every tool that has a name for the board. TilewrightError TW1431 (exit 4): there is none."""
     board = artifact.board
     tools = board.tools if board else {}
-    made: dict[str, str] = {}
+    made: dict[str, str | bytes] = {}
     for tool, write in TOOLS.items():
         if tool in tools and (tool != "platformio" or "platformio-platform" in tools):
             made |= {f"{ROOT}/{tool}/{name}": text for name, text in write(artifact, tools).items()}
@@ -35,7 +35,7 @@ def project(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
             typed("--emit", "make", gives="and others write a library for projects of your own"),
         )
         raise unsupported_error("TW1431", f"no project can be written: {reason}", fix=fix)
-    files = {name: text.encode("ascii") for name, text in sorted(made.items())}
+    files = {name: text.encode("ascii") if isinstance(text, str) else text for name, text in sorted(made.items())}
     needed = {"library.json": library_manifest(artifact)} if f"{ROOT}/platformio/platformio.ini" in made else {}
     return files | needed
 
@@ -50,6 +50,7 @@ def _zephyr(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str]:
             f"project({artifact.prefix}_app LANGUAGES C{_assembler(artifact)})\n"
             f"target_sources(app PRIVATE src/main.c {_sources(artifact)})\n"
             f'target_include_directories(app PRIVATE "{HERE}/../..")\n'
+            f"{_linked(artifact, 'app')}"
             f"{_contract(artifact)}"
         ),
         "prj.conf": "CONFIG_STDOUT_CONSOLE=y\nCONFIG_MAIN_STACK_SIZE=8192\n",
@@ -94,6 +95,7 @@ def _pico_sdk(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str]
             f"add_executable({artifact.prefix}_app main.c {_sources(artifact)})\n"
             f'target_include_directories({artifact.prefix}_app PRIVATE "{HERE}/../..")\n'
             f"{_contract(artifact)}"
+            f"{_linked(artifact, f'{artifact.prefix}_app')}"
             f"target_link_libraries({artifact.prefix}_app PRIVATE pico_stdlib)\n"
             f"pico_enable_stdio_usb({artifact.prefix}_app 1)\n"
             f"pico_add_extra_outputs({artifact.prefix}_app)\n"
@@ -114,24 +116,22 @@ def _esp_idf(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str]:
         "main/CMakeLists.txt": (
             f"idf_component_register(SRCS main.c {_sources(artifact, '../../..')} INCLUDE_DIRS . ../../..)\n"
             'target_compile_options(${COMPONENT_LIB} PRIVATE "$<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>")\n'
+            f"{_linked(artifact, '${COMPONENT_LIB}', '../../..')}"
         ),
         "main/main.c": _main(artifact, "void app_main(void)", ""),
     }
 
 
-def _arduino(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str]:
+def _arduino(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str | bytes]:
     name = f"{artifact.prefix}_app"
     return {
         f"{name}/sketch.yaml": f"default_fqbn: {tools['arduino']}\n",
         f"{name}/{name}.ino": _sketch(artifact),
-        **{
-            f"libraries/{artifact.prefix}/{path}": content.decode("ascii")
-            for path, content in library_files(artifact).items()
-        },
+        **{f"libraries/{artifact.prefix}/{path}": content for path, content in library_files(artifact).items()},
     }
 
 
-TOOLS: Mapping[str, Callable[[Artifact, Mapping[str, str]], Mapping[str, str]]] = {
+TOOLS: Mapping[str, Callable[[Artifact, Mapping[str, str]], Mapping[str, str | bytes]]] = {
     "arduino": _arduino,
     "esp-idf": _esp_idf,
     "pico-sdk": _pico_sdk,
@@ -142,6 +142,11 @@ TOOLS: Mapping[str, Callable[[Artifact, Mapping[str, str]], Mapping[str, str]]] 
 
 def _sources(artifact: Artifact, root: str = f"{HERE}/../..") -> str:
     return " ".join(f'"{root}/{name}"' for name in artifact.sources)
+
+
+def _linked(artifact: Artifact, program: str, root: str = "../..") -> str:
+    """With the prebuilt libraries of kernels."""
+    return "".join(f'target_link_libraries({program} PRIVATE "{HERE}/{root}/{name}")\n' for name in artifact.libraries)
 
 
 def _assembler(artifact: Artifact) -> str:

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from tilewright.ir.plans.stages import Artifact
 
 
+def _linked(artifact: Artifact) -> list[str]:
+    """Of prebuilt libraries, in the folder of the manifest."""
+    return ["-L.", *(f"-l:{name}" for name in artifact.libraries)] if artifact.libraries else []
+
+
 def library_manifest(artifact: Artifact) -> bytes:
     """`library.json`, by which only the sources of the network are built."""
     package = artifact.package
@@ -25,7 +30,7 @@ def library_manifest(artifact: Artifact) -> bytes:
             "srcDir": ".",
             "includeDir": ".",
             "srcFilter": ["-<*>", *(f"+<{name}>" for name in artifact.sources)],
-            "flags": ["-std=c11", "-ffp-contract=off"],
+            "flags": ["-std=c11", "-ffp-contract=off", *_linked(artifact)],
         },
     }
     return (json.dumps(manifest, indent=2) + "\n").encode("ascii")

@@ -33,7 +33,7 @@ def wrong_answer(owner: str, function: object, name: str, answer: object, wanted
     return plugin_error(
         "TW8062",
         f"{owner}: {name} must return {wanted}, found {described}",
-        where=_place(function),
+        where=place_of(function),
         fix=(f"correct {name} if {owner} is yours; otherwise report it to the author of its package",),
     )
 
@@ -95,7 +95,7 @@ def demand_pairs(
     return answer
 
 
-def _place(function: object) -> str:
+def place_of(function: object) -> str:
     """File and line where a function begins, the file by its last two parts; "" where it is none of Python."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:

@@ -32,8 +32,12 @@ class Offered:
 
     @property
     def package(self) -> str:
-        """Name and version."""
-        owner = self.registry.provenance["platform", self.platform.name]
+        """Name and version of the one that the target is of."""
+        return self.owner("platform", self.platform.name)
+
+    def owner(self, kind: str, name: str) -> str:
+        """Name and version of the package that a kernel, a graph pass or something else is of."""
+        owner = self.registry.provenance[kind, name]
         return f"{owner.distribution} {owner.version}"
 
     @property
@@ -43,17 +47,18 @@ class Offered:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Those for the target and its engines, of whatever package. Portable ones are tried by the package that brings
-        them, with a target of its own.
-        """
+        """Those for the target and its engines, of whatever package, and portable ones of the target's own package."""
         own, engines = (
             self._own("kernel", self.registry.kernels),
             {"", *(engine.name for engine in self.platform.engines)},
         )
+        owners = self.registry.provenance
+        package = owners["platform", self.platform.name].distribution
         return tuple(
             each
-            for each in own.values()
-            if each.target != "*" and self.platform.runs(each.target) and each.engine in engines
+            for name, each in own.items()
+            if self.platform.runs(each.target) and each.engine in engines
+            if each.target != "*" or owners["kernel", name].distribution == package
         )
 
     @property

@@ -12,7 +12,9 @@ from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.operator import GraphPass, Operator, Target
+from tilewright.ir.plugin_contract import place_of
 from tilewright.rewrite.pipeline import rewrite
+from tilewright.testing.sample_faults import failure_in_package
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +34,7 @@ def pass_faults(
 
     Integers must be equal, floats about so: how far a pass may move them is for `validate` to say.
     """
-    who = f"graph pass '{graph_pass.name}'"
+    who = f"graph pass '{graph_pass.name}' ({_function(graph_pass)})"
     before = _print(graph)
     answers = []
     for _ in range(2):
@@ -40,6 +42,8 @@ def pass_faults(
             answers.append(rewrite(graph, operators, (graph_pass,), platform).graph)
         except TilewrightError as error:
             return [f"{who}: {error.message}: {'; '.join(error.details)}"]
+        except Exception as error:  # whatever a function of a package raises
+            return [f"{who} fails: {failure_in_package(error)}"]
         if _print(graph) != before:
             return [f"{who} changes the graph that it is given: a pass returns another one"]
     if _print(answers[0]) != _print(answers[1]):
@@ -47,6 +51,12 @@ def pass_faults(
     if graph_pass.lossy:
         return []
     return [f"{who}: {fault}" for fault in _moved(graph, answers[0], operators, feeds)]
+
+
+def _function(graph_pass: GraphPass) -> str:
+    """What it calls, and where that stands."""
+    name, place = getattr(graph_pass.apply, "__name__", ""), place_of(graph_pass.apply)
+    return " at ".join(filter(None, (name, place))) or "of no function of Python"
 
 
 def _moved(before: Graph, after: Graph, operators: Mapping[str, Operator], feeds: Mapping[str, Array]) -> list[str]:

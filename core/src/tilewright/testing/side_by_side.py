@@ -83,10 +83,18 @@ def _renamed(site: Site, prefix: str) -> Site:
     def named(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name and prefix + name for name in names)
 
-    node = site.node
+    def moved(node: Node, name: str) -> Node:
+        return replace(node, name=prefix + name, inputs=named(node.inputs), outputs=named(node.outputs))
+
+    links = [
+        replace(
+            link, node=moved(link.node, link.node.name), output=replace(link.output, name=prefix + link.output.name)
+        )
+        for link in site.node.links
+    ]
     return replace(
         site,
-        node=replace(node, name=prefix + node.op, inputs=named(node.inputs), outputs=named(node.outputs)),
+        node=replace(moved(site.node, site.node.op.replace("+", "_")), links=tuple(links)),
         inputs=tuple(tensor and replace(tensor, name=prefix + tensor.name) for tensor in site.inputs),
         outputs=tuple(replace(tensor, name=prefix + tensor.name) for tensor in site.outputs),
         constants={prefix + name: array for name, array in site.constants.items()},

@@ -12,6 +12,7 @@ import pytest
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.programs.runner import Job, RunResult
+from tilewright.plugins.registry import Provenance
 from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.testing.kernels.kernel_costs import cost_faults, throughput_fault
 from tilewright.testing.one_step import portable_kernels, vocabulary
@@ -35,9 +36,8 @@ def test_a_kernel_may_be_faster_and_slower_than_its_engine_usually_is(factor: fl
 def test_a_cost_that_is_a_thousand_times_too_low_is_found() -> None:
     fault = throughput_fault(layer_of(NEG, kernel(USUAL / 1000), SITE), CLUSTER)
     assert fault is not None
-    assert fault.startswith(
-        "kernel 'acme.neg' says that this layer takes 1.33 cycles; at 12 operations per cycle engine"
-    )
+    assert fault.startswith("kernel 'acme.neg' (`cycles` at kernels/test_kernel_costs.py:")
+    assert " says that this layer takes 1.33 cycles; at 12 operations per cycle engine" in fault
 
 
 def test_a_kernel_that_states_no_cost_takes_what_its_engine_takes() -> None:
@@ -64,13 +64,16 @@ class Clock:
 
 def faults(stated: float, measured: int | None, folder: Path) -> list[str]:
     registry = registry_for(CLUSTER)
-    registry = replace(registry, kernels={**registry.kernels, "acme.neg": kernel(stated)})
+    acme = Provenance(distribution="acme", version="1.2")
+    owners = {**registry.provenance, ("kernel", "acme.neg"): acme}
+    registry = replace(registry, kernels={**registry.kernels, "acme.neg": kernel(stated)}, provenance=owners)
     return cost_faults(SITE, [X], CLUSTER.name, registry, Clock(cycles=measured), folder)
 
 
 def test_a_cost_that_was_measured_otherwise_is_found_with_its_kernel(tmp_path: Path) -> None:
     (fault,) = faults(1.0, 1_000_000, tmp_path)
-    assert fault.startswith("kernel 'acme.neg' is estimated to take ")
+    assert fault.startswith("kernel 'acme.neg' of acme 1.2 (`cycles` at kernels/test_kernel_costs.py:")
+    assert " is estimated to take " in fault
     assert "takes 1,000,000 on runner 'acme-clock'" in fault
 
 

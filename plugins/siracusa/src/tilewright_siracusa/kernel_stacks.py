@@ -21,6 +21,7 @@ KERNEL_BYTES: Mapping[str, int] = {
     "siracusa.qadd": 448,
     "siracusa.qaverage_pool": 640,
     "siracusa.qconv": 768,
+    "siracusa.qconv_qadd": 768,
     "siracusa.qconv_depthwise": 768,
     "siracusa.qconv_depthwise_taps": 1056,
     "siracusa.qgemm_row": 464,

@@ -20,7 +20,7 @@ CASES = [
     pytest.param(layer, kernel, id=f"{layer.name}-{kernel.name}")
     for layer in every_layer()
     for kernel in KERNELS
-    if kernel.op == layer.op
+    if kernel.computes == layer.op
     and refusal(kernel, site_of(OPERATORS[layer.op], layer.inputs, layer.attributes, layer.constants)) is None
 ]
 
@@ -68,7 +68,7 @@ SHIFTED = [
     for layer in every_layer()
     for kernel in KERNELS
     for bits in (32, 64)
-    if kernel.op == layer.op in ("QConv", "QGemm", "QMatMul")
+    if kernel.computes == layer.op in ("QConv", "QGemm", "QMatMul")
     and "multiply-shift" in kernel.roundings
     and refusal(kernel, shifted(layer, bits)) is None
 ]

@@ -14,6 +14,7 @@ import pytest
 from iss_run import Executed, run_on_iss
 
 from tilewright.api.testing import site_of
+from tilewright.ir.graphs.chains import chain_operator
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
@@ -24,7 +25,7 @@ from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL
-from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products, vector
+from tilewright_siracusa.kernels import add, conv_sum, depthwise, matmul, pools, products, vector
 
 Array = npt.NDArray[np.generic]
 Made = tuple[Operator, Kernel, Site, list[Array | None]]
@@ -69,6 +70,23 @@ def conv(inputs: int, outputs: int, rows: int, columns: int, kernel: int, **how:
             "x_zero_point": -5, "pad_value": 7, "w_zero_point": (0,), "output_type": "i8",
         }  # fmt: skip
         return QCONV, products.CONV, site_of(QCONV, [x, w, bias], attributes, (1, 2)), [x, w, bias]
+
+    return make
+
+
+def summed(inputs: int, outputs: int, rows: int, kernel: int, **how: Any) -> Callable[..., Made]:
+    """Of which results are added to as they are stored."""
+
+    def make(rng: np.random.Generator) -> Made:
+        _, _, alone, (x, w, bias) = conv(inputs, outputs, rows, rows, kernel, **how)(rng)
+        _, _, added, (more, _) = total(*alone.output.shape)(rng)
+        attributes = {
+            **{f"0.{name}": value for name, value in alone.node.attributes.items()},
+            **{f"1.{name}": value for name, value in added.node.attributes.items()},
+        }
+        given = [x, w, bias, None, more]
+        operator, (found,) = chain_operator([QCONV, QADD]), conv_sum.KERNELS
+        return operator, found, site_of(operator, given, attributes, (1, 2)), given
 
     return make
 
@@ -199,6 +217,8 @@ CASES = (
     Case("largest of 2x2", largest(16, 8, 8, 2), within=0.4),
     Case("largest of 3x3", largest(16, 8, 8, 3), within=0.4),
     Case("sum", total(1, 16, 8, 9)),
+    Case("sum of 3x3 padded", summed(16, 16, 8, 3, pad=1)),
+    Case("sum of 1x1", summed(16, 32, 8, 1)),
 )
 
 

@@ -19,6 +19,9 @@ set_source_files_properties(${p}_weights.S PROPERTIES OBJECT_DEPENDS
   "${";".join(f"{here}/{name}" for name in blobs)}"
 )
 % endif
+% for name in libraries:
+target_link_libraries(${p} PUBLIC "${here}/${name}")
+% endfor
 % if maths:
 if(UNIX)
   target_link_libraries(${p} PUBLIC m)

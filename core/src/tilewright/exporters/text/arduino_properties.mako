@@ -8,3 +8,7 @@ category=Data Processing
 url=${package.url or "https://example.com"}
 architectures=*
 includes=${p}.h
+% if library.libraries:
+precompiled=true
+ldflags=${" ".join(f"-l:{name}" for name in library.libraries)}
+% endif

@@ -19,6 +19,9 @@
 % for name in library.sources:
         <file category="${"sourceAsm" if name in library.assembled else "sourceC"}" name="${name}"/>
 % endfor
+% for name in library.libraries:
+        <file category="library" name="${name}"/>
+% endfor
 % for name in library.blobs:
         <file category="other" name="${name}"/>
 % endfor

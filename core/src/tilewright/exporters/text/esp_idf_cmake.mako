@@ -13,6 +13,9 @@ idf_component_register(
   $<$<COMPILE_LANGUAGE:C>:-std=c11>
   $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>
 )
+% for name in library.libraries:
+target_link_libraries(<%text>${COMPONENT_LIB}</%text> PUBLIC "<%text>${NETWORK}</%text>/${name}")
+% endfor
 % for name in library.assembled:
 set_source_files_properties(<%text>${NETWORK}</%text>/${name} PROPERTIES OBJECT_DEPENDS
   "${";".join("${NETWORK}/" + blob for blob in library.blobs)}"

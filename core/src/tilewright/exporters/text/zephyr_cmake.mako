@@ -11,6 +11,9 @@ if(CONFIG_TILEWRIGHT_${P})
   )
   zephyr_library_compile_options($<$<COMPILE_LANGUAGE:C>:-std=c11>)
   zephyr_library_compile_options($<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>)
+% for name in library.libraries:
+  zephyr_link_libraries(<%text>${TILEWRIGHT_NETWORK}</%text>/${name})
+% endfor
 % for name in library.assembled:
   set_source_files_properties(<%text>${TILEWRIGHT_NETWORK}</%text>/${name} PROPERTIES OBJECT_DEPENDS
     "${";".join("${TILEWRIGHT_NETWORK}/" + blob for blob in library.blobs)}"

@@ -228,7 +228,7 @@ class Kernel:
     wait: str = ""  # asynchronous engines: `call` starts, this waits
     finish: Finish | None = None  # what the cores do once a job has ended
     includes: tuple[str, ...] = ("<stdint.h>",)
-    libraries: tuple[str, ...] = ()  # files to link, as absolute resource paths
+    libraries: tuple[str, ...] = ()  # files to link, by absolute paths; copies stand beside the sources
     licence: str = "Apache-2.0"
     rank: int = 0  # ties in cost: a higher rank wins
 

@@ -260,9 +260,11 @@ class Artifact:
 
     files: Mapping[str, bytes]
     prefix: str = ""
+    target: str = ""
     sources: tuple[str, ...] = ()  # what the static library is built from, the self-test excluded
     headers: tuple[str, ...] = ()
     blobs: tuple[str, ...] = ()  # what a `.S` among the sources includes, or what the application loads
+    libraries: tuple[str, ...] = ()  # prebuilt, of kernels; to link
     selftest: str = ""  # the source with a `main`
     maths: bool = False  # <math.h> is used
     parameters: tuple[TensorParameter, ...] = ()  # inputs in the order of the graph, then outputs; without state

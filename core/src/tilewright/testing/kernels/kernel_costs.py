@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from tilewright.bind.candidates import engine_of, whole_cycles
 from tilewright.config.options import Options
 from tilewright.ir.graphs.graph import Site
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.layer import Layer
+from tilewright.ir.plugin_contract import place_of
 from tilewright.ir.programs.runner import Runner
 from tilewright.plugins import Registry
 from tilewright.testing.side_by_side import side_by_side
@@ -41,8 +43,9 @@ def throughput_fault(layer: Layer, platform: Platform) -> str | None:
         return None
     engine = engine_of(kernel, platform)
     return (
-        f"kernel '{kernel.name}' says that this layer takes {stated:,.3g} cycles; at {engine.operations_per_cycle:g} "
-        f"operations per cycle engine '{engine.name}' takes {usual:,.3g}: correct `cycles` of the kernel, or the engine"
+        f"kernel '{kernel.name}'{_place(kernel)} says that this layer takes {stated:,.3g} cycles; at "
+        f"{engine.operations_per_cycle:g} operations per cycle engine '{engine.name}' takes {usual:,.3g}: correct "
+        "`cycles` of the kernel, or the engine"
     )
 
 
@@ -66,12 +69,25 @@ def cost_faults(
         measured = float(sum(count for count in counted if count is not None))
         if None in counted or _near(group.cycles, measured):
             continue
-        kernels = [plan.bound.bindings[step].kernel.name for step in group.steps]
+        kernels = " and ".join(_stated(plan.bound.bindings[step].kernel, registry) for step in group.steps)
         faults.append(
-            f"kernel '{', '.join(kernels)}' is estimated to take {group.cycles:,.0f} cycles and takes {measured:,.0f} "
+            f"{kernels} is estimated to take {group.cycles:,.0f} cycles and takes {measured:,.0f} "
             f"on runner '{runner.name}': correct `cycles`, or the copies of target '{target}'"
         )
     return faults
+
+
+def _stated(kernel: Kernel, registry: Registry) -> str:
+    """A kernel, where its cost is stated, and in which package."""
+    owner = registry.provenance.get(("kernel", kernel.name))
+    package = f" of {owner.distribution} {owner.version}" if owner else ""
+    return f"kernel '{kernel.name}'{package}{_place(kernel)}"
+
+
+def _place(kernel: Kernel) -> str:
+    """Where the function stands that says what a kernel costs."""
+    place = place_of(kernel.cycles or kernel.instructions)
+    return f" (`{'cycles' if kernel.cycles else 'instructions'}` at {place})" if place else ""
 
 
 def _near(estimate: float, measured: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.api.kernel import Kernel
 from tilewright_siracusa.kernels import (
     add,
+    conv_sum,
     depthwise,
     float_conv,
     float_depthwise,
@@ -25,6 +26,7 @@ _ALONE: tuple[Kernel, ...] = (
     *depthwise.KERNELS,
     *matmul.KERNELS,
     *add.KERNELS,
+    *conv_sum.KERNELS,
     *lookup.KERNELS,
     *pools.KERNELS,
     *float_conv.KERNELS,

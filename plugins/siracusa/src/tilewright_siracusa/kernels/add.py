@@ -16,7 +16,8 @@ from tilewright_siracusa.kernels.sources import c_template
 LEADING = ("_lead1", "_lead0", "_lead2", "_lead3", "_lead4", "_lead5")  # rows of an image first, then columns
 
 
-def _match(site: Site) -> SumForm | str:
+def sum_form(site: Site) -> SumForm | str:
+    """The form of a sum of bytes in 32 bits, or why it has none."""
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
         return "values must be i8 or u8"
     form = scaled_sum_form(site)
@@ -62,7 +63,7 @@ QADD = Kernel(
     op="QAdd",
     target="siracusa",
     roundings=("onnx", "tflm", "multiply-shift"),  # whose one shift is proved equal
-    match=_match,
+    match=sum_form,
     in_place=_in_place,
     parallel=LEADING,
     cycles=_cycles,

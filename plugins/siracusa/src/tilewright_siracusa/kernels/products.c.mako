@@ -1,13 +1,16 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else from copied strips of
-`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c), nibbles (see dot.c).
+`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c), nibbles (see dot.c), summed (name of what
+finishes and adds, see finish_sum.c; "" where nothing is added).
 </%doc>\
 #include "windows.h"
 
 <%
-    pixel = "tw_xp_part_pixel" if part else "tw_xp_pixel"
+    pixel = "tw_xp_part_pixel" if part else "tw_xp_sum_pixel" if summed else "tw_xp_pixel"
     each = 2 if nibbles else 4
     parts, with_parts = ("const tw_xp_part *part, ", "&part, ") if part else ("", "")
+    if summed:
+        parts, with_parts = "const tw_xp_sum *sum, ", "&more.sum, "
 %>\
 % if not direct:
 <% words, rest = divmod(run, 4) %>\
@@ -185,6 +188,9 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
         } else {
             tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
         }
+% elif summed:
+        ${summed}(pixels, acc, b, p->outputs - o, p->to, sum, at[0].more + o, at[pixels - 1].more + o, at[0].y + o,
+            at[pixels - 1].y + o);
 % else:
         tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
 % endif
@@ -197,7 +203,7 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
     given = "x, w, b, pad" if direct else "w, b, columns"
 %>\
 TW_KERNEL void ${function}(const tw_xp_windows p, \
-${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
+${"const tw_xp_part part, int32_t *acc, " if part else "const tw_xp_more more, " if summed else ""}const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
         ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
 {
     ${pixel} at[2];
@@ -238,6 +244,9 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
                 const int32_t top = (i * p.row_stride) - p.top;
                 at[held].x = (n * p.x_batch) + (top * p.x_row) + (left * p.x_column);
                 at[held].y = y + (n * p.y_batch) + (i * p.y_row) + (j * p.y_column);
+% if summed:
+                at[held].more = more.values + ((n * more.batch) + (i * more.row) + (j * more.column));
+% endif
 % if part:
                 at[held].acc = acc + (n * part.acc_batch) + (i * part.acc_row) + (j * part.acc_column);
 % endif

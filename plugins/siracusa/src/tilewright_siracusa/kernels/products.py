@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 MOST_LEADING = 3  # axes of a fully connected layer's rows
 
 
-def _match(site: Site) -> Form | str:
+def match_products(site: Site) -> Form | str:
+    """The form of a convolution without groups or of a fully connected layer, or why it has none."""
     reason = _unsupported(site)
     layer = reason or layer_of(site)
     return layer if isinstance(layer, str) else form_of(layer)
@@ -73,7 +74,8 @@ def _unsupported(site: Site) -> str | None:
     return f"A has {leading} axes of rows; {MOST_LEADING} are supported" if leading > MOST_LEADING else None
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
+def pack(site: Matched) -> Mapping[str, Array]:
+    """Weights, biases with scales, and a row of padding where it is needed."""
     form: Form = site.analysis
     layer = form.layer
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
@@ -107,15 +109,22 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
 
 
 def _conv_access(site: Matched) -> Access:
+    return conv_map(site, "", "Y")
+
+
+def conv_map(site: Matched, more: str, output: str) -> Access:
+    """Of a convolution that also reads as many values as it writes, where `more` names them."""
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
+    written = f"[n,o,{','.join(outs)}]"
     inner = f"{','.join(taps)},c//{WORD},:" if site.analysis.direct else ":"
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
         f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},{inner}] P[o//{BLOCK},:] Z[c//{GRAIN},:] "
-        f"-> Y[n,o,{','.join(outs)}]"
+        f"{more and more + written} -> {output}{written}"
     )
-    shapes = {"X": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
+    shapes = {"X": site.input(0).shape, output: site.output.shape, **_packed_shapes(site)}
+    shapes |= {more: site.output.shape} if more else {}
     return parse_map(text).bind(shapes, windows.map_values())
 
 
@@ -138,7 +147,8 @@ def _scratch(tile: TileShape) -> int:
     return 0 if form.direct else 2 * form.strip_bytes(form.strip_windows)
 
 
-def _conv_cycles(tile: TileShape) -> float:
+def conv_cycles(tile: TileShape) -> float:
+    """Of one core, for a convolution."""
     form: Form = tile.site.analysis
     layer, pixels, outputs = form.layer, trips(tile, "n", "h", "w"), trips(tile, "o")
     rows, columns = form.taps
@@ -192,13 +202,15 @@ def described(layer: ProductLayer) -> dict[str, object]:
     return {"accumulator_bits": 32, "requant": {"channels": layer.outputs, "exact": layer.outputs}}
 
 
-def _describe(site: Matched) -> Mapping[str, object]:
+def describe(site: Matched) -> Mapping[str, object]:
+    """What the report says of a layer."""
     form: Form = site.analysis
     bits = {"weight_bits": BITS} if form.nibbles else {}
     return {**described(form.layer), **bits, "windows": "in place" if form.direct else "copied to columns"}
 
 
-def _conv_values(call: Call) -> Mapping[str, object]:
+def conv_values(call: Call) -> Mapping[str, object]:
+    """What the call of a convolution is written with."""
     more: dict[str, object] = {}
     if call.is_part:
         w = call.operands["W"]
@@ -263,6 +275,7 @@ def _values(
         "runs": runs,
         "part": part,
         "apart": part,
+        "summed": "",
         "more": more,
         "acc": call.operands.get("acc", ""),
         "fields": {
@@ -296,7 +309,8 @@ def _last(call: Call, form: Form) -> object:
 _PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
 
 
-def _source(values: Mapping[str, Any]) -> CodeFragments:
+def source(values: Mapping[str, Any]) -> CodeFragments:
+    """What calls need at file scope."""
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
     needs = (c_fragment("nibbles.h"), TOTALS) if values["nibbles"] else ()
@@ -321,18 +335,18 @@ CONV = Kernel(
     op="QConv",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match,
+    match=match_products,
     access=_conv_access,
     requires=_conv_layouts,
-    pack=_pack,
+    pack=pack,
     scratch_bytes=_scratch,
     multiples={"o": BLOCK, "c": GRAIN},
     parallel=("h", "w", "o", "n"),
-    cycles=_conv_cycles,
-    describe=_describe,
-    values=_conv_values,
+    cycles=conv_cycles,
+    describe=describe,
+    values=conv_values,
     accumulates=_accumulates,
-    source=_source,
+    source=source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -342,18 +356,18 @@ GEMM = Kernel(
     op="QGemm",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match,
+    match=match_products,
     access=_gemm_access,
     requires=_gemm_layouts,
-    pack=_pack,
+    pack=pack,
     scratch_bytes=_scratch,
     multiples={"n": BLOCK, "k": GRAIN},
     parallel=("*",),
     cycles=_gemm_cycles,
-    describe=_describe,
+    describe=describe,
     values=_gemm_values,
     accumulates=_accumulates,
-    source=_source,
+    source=source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -28,6 +28,7 @@ STRIPS = 1500.0  # cycles until the code of windows that are read from strips is
 FETCH = 600.0  # cycles until the code of a depthwise convolution's column is there
 FACTORS: Mapping[str, float] = MappingProxyType(
     {
+        "siracusa.qconv_qadd": PLACE,
         "siracusa.qconv_depthwise_taps": 1.12,
         "siracusa.qaverage_pool": 1.2,
         "siracusa.conv_f32": 1.15,
