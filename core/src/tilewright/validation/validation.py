@@ -121,8 +121,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 @with_log_span(INFO, "judge: every step and output against its reference")
 def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
-    graph that is compiled is judged against the graph as imported, before any graph pass. Of a long stream of windows
-    all calls are judged by what they hand out, and the last ones step by step.
+    graph that is compiled is judged against the graph as imported, before any graph pass. Of long streams see `windows`.
     """
     from tilewright.comparison.bounds import bounds
     from tilewright.comparison.outputs import judge_outputs, rounds
@@ -137,11 +136,10 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         [item.inputs for item in seen], windows.begun, lambda values: run(graph, values, operators)
     )
     frames[0] |= windows.begun_in(result)
-    limits = {} if deployment.states else bounds(graph, reference_values, operators)
     executed = [step.name for step in deployment.scheduled.steps]
     run_values = [{**handed_out, **written} for handed_out, written in zip(outputs, values, strict=True)]
-    states = {state.input: state.output for state in deployment.states}
-    judged = judge_run(graph, executed, operators, frames, run_values, states)
+    fed_back = {state.input: state.output for state in deployment.states}
+    judged = judge_run(graph, executed, operators, frames, run_values, fed_back)
     judged_steps = {step.name for step in judged.steps}
     return Verdict(
         steps=judged.steps,
@@ -153,7 +151,7 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
             right=all(step.exact for step in judged.steps),
             given=[item.outputs for item in seen],
             rounding=rounds(deployment.imported.graph),
-            bounds=limits,
+            bounds={} if deployment.states else bounds(graph, reference_values, operators),
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
@@ -211,8 +209,8 @@ def _span_drifts(
 def _computed(
     deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, wanted: Wanted = dict
 ) -> list[dict[str, Array]]:
-    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window of each call that
-    is seen.
+    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window of each call
+    that is seen.
     """
     from tilewright.comparison.reference import run
     from tilewright.config.recurrent_state import initial_states, next_states
