@@ -121,7 +121,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 @with_log_span(INFO, "judge: every step and output against its reference")
 def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
-    graph that is compiled is judged against the graph as imported, before any graph pass. Of long streams see `windows`.
+    graph that is compiled is judged against the graph as imported, before any graph pass. Of long streams: the last.
     """
     from tilewright.comparison.bounds import bounds
     from tilewright.comparison.outputs import judge_outputs, rounds
@@ -131,13 +131,13 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
     windows = window_stream(deployment, vectors)
-    seen, outputs, values = (all_sets[windows.unseen :] for all_sets in (vectors, result.outputs, result.values))
+    seen, outputs = vectors[windows.unseen :], result.outputs[windows.unseen :]
     frames, reference_values = run_stream(
         [item.inputs for item in seen], windows.begun, lambda values: run(graph, values, operators)
     )
     frames[0] |= windows.begun_in(result)
     executed = [step.name for step in deployment.scheduled.steps]
-    run_values = [{**handed_out, **written} for handed_out, written in zip(outputs, values, strict=True)]
+    run_values = [{**given, **own} for given, own in zip(outputs, result.values[windows.unseen :], strict=True)]
     fed_back = {state.input: state.output for state in deployment.states}
     judged = judge_run(graph, executed, operators, frames, run_values, fed_back)
     judged_steps = {step.name for step in judged.steps}
