@@ -209,7 +209,8 @@ def _shown(found: Sweep) -> Iterator[Part]:
         own = [row for row in found.rows if row["model"] == model]
         best = sorted((row for row in own if row["front"]), key=lambda row: (row["ram_bytes"], row["cycles"]))
         fit = sum(row["fits"] for row in own)
-        yield f"{Path(model).stem}: {len(own):,} point{'s' * (len(own) != 1)}, {fit:,} fit, {len(best)} that nothing beats"
+        points = f"{len(own):,} point{'s' * (len(own) != 1)}"
+        yield f"{Path(model).stem}: {points}, {fit:,} fit, {len(best)} that nothing beats"
         if not best:
             continue
         table = [_head(varied, best), *(_cells(row, varied, best) for row in best)]
