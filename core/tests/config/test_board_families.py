@@ -38,7 +38,8 @@ title = "Acme One"
 part = "a1"
 memory = [{ name = "flash", size = "480K" }, { name = "qspi", kind = "const", size = "8M" }]
 tools = { zephyr = "acme_one" }
-sources = { board = "sdk:one.md" }
+sections = { zephyr = { ram = ".fast_noinit" } }
+sources = { board = "sdk:one.md", sections = "sdk:one.ld" }
 
 [[board]]
 name = "slow-one"
@@ -70,7 +71,9 @@ def test_parts_come_first_and_boards_are_these_with_changes() -> None:
         "clock": "sdk:clocks.h",
         "wait states": "sdk:flash.h",
         "board": "sdk:one.md",
+        "sections": "sdk:one.ld",
     }
+    assert (one.sections, slow.sections) == ({"zephyr": {"ram": ".fast_noinit"}}, {})
 
 
 def test_flash_waits_as_long_as_its_table_says() -> None:
@@ -117,7 +120,17 @@ def test_a_limit_beyond_a_part_is_beyond_the_machine() -> None:
         ('"sdk:a1.ld"', '"web:a1.ld"', "part 'a1', key 'sources', 'memory'", "'web:a1.ld' is not SOURCE:PATH"),
         ('"sdk:a1.ld"', '"sdk:"', "part 'a1', key 'sources', 'memory'", "is not SOURCE:PATH"),
         ('part = "a1"', 'part = "a2"', "board 'one', key 'part'", "no part 'a2'"),
-        ('sources = { board = "sdk:one.md" }', "", "board 'one', key 'sources'", "which file 'board' is from"),
+        ('sources = { board = "sdk:one.md" }', "", "board 'slow-one', key 'sources'", "which file 'board' is from"),
+        (', sections = "sdk:one.ld"', "", "board 'one', key 'sources'", "which file 'sections' is from"),
+        (
+            "sections = { zephyr = {",
+            "sections = { idf = {",
+            "board 'one', key 'sections'",
+            "what 'idf' calls the board",
+        ),
+        ('{ ram = ".fast_noinit" }', '".noinit"', "board 'one', key 'sections'", "of each tool as a table"),
+        ("{ ram =", "{ dtcm =", "board 'one', sections of 'zephyr', key 'dtcm'", "no such key; there are ram"),
+        ('".fast_noinit"', '"fast noinit"', "board 'one', sections of 'zephyr', key 'ram'", "make a section name"),
         ('name = "one"', 'name = "a1"', "at the top, board 'a1'", "a part has this name"),
         ('name = "slow-one"', 'name = "one"', "at the top, board 'one'", "twice"),
         ('name = "qspi"', 'name = "ram"', "board 'one', key 'memory'", "none of them can be written"),

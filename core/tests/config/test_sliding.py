@@ -25,10 +25,10 @@ def test_an_axis_counts_from_either_end() -> None:
 @pytest.mark.parametrize(
     ("text", "why", "fix"),
     [
-        ("x[0]", "cannot be read", "--slide INPUT[AXIS]=HOP"),
-        ("x=2", "cannot be read", "--slide INPUT[AXIS]=HOP"),
-        ("y[2]=1", "no input 'y'", "--slide INPUT[AXIS]=HOP"),
-        ("x[0][3]=1", "3 axes", "--slide INPUT[AXIS]=HOP"),
+        ("x[0]", "cannot be read", "--slide 'x[0][1]=1'"),
+        ("x=2", "cannot be read", "--slide 'x[0][1]=1'"),
+        ("y[2]=1", "no input 'y'", "--slide 'x[0][1]=1'"),
+        ("x[0][3]=1", "3 axes", "--slide 'x[0][1]=1'"),
         ("x[0][2]=9", "cannot move on by 9", "1 to 8"),
         ("x[0][2]=0", "cannot move on by 0", "--slide 'x[0][2]=1'"),
     ],

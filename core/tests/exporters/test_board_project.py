@@ -42,9 +42,9 @@ target_include_directories(pico_stdlib INTERFACE ${CMAKE_CURRENT_LIST_DIR})
 """
 
 
-def made(toy: Any, tools: dict[str, str], form: Any = "c") -> dict[str, str]:
+def made(toy: Any, tools: dict[str, str], form: Any = "c", **more: Any) -> dict[str, str]:
     program = toy.program(toy.graph())
-    board = Board(source="acme-one", name="acme-one", tools=tools)
+    board = Board(source="acme-one", name="acme-one", tools=tools, **more)
     artifact = replace(toy.artifact(program, EmitOptions(const_format=form)), board=board)
     files = export([PROJECT], program.allocated, artifact)
     return {name: content.decode("ascii") for name, content in files.items() if not name.endswith(".bin")}
@@ -73,6 +73,17 @@ def test_every_tool_is_told_its_name_of_the_board(toy: Any) -> None:
     ]
     assert "project/platformio/src/main.c" in files
     assert json.loads(files["library.json"])["build"]["srcFilter"][0] == "-<*>"
+
+
+def test_pools_are_where_the_linker_script_of_the_tool_has_them(toy: Any) -> None:
+    (pool,) = toy.artifact(toy.program(toy.graph())).pools
+    sections = {"zephyr": {pool: ".dtcm_noinit", "other": ".x"}, "pico-sdk": {pool: ".scratch_x"}}
+    files = made(toy, TOOLS, sections=sections)
+    macro = f"TOY_POOL_{pool.upper()}_ATTR"
+    asked = f'target_compile_definitions(app PRIVATE "{macro}=TW_SECTION(\\".dtcm_noinit\\")")\n'
+    assert asked in files["project/zephyr/CMakeLists.txt"]
+    assert f"#ifndef {macro}\n" in files["toy_simple.c"]
+    assert "_ATTR" not in made(toy, TOOLS)["project/zephyr/CMakeLists.txt"]
 
 
 def test_only_tools_that_know_the_board_have_a_project(toy: Any) -> None:
@@ -104,7 +115,8 @@ def test_c_of_projects_builds(toy: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["c", "incbin"])
 @pytest.mark.parametrize("which", ["zephyr", "pico-sdk"])
 def test_cmake_takes_projects(toy: Any, tool: Any, tmp_path: Path, form: Any, which: str) -> None:
-    folder = written(made(toy, TOOLS, form), tmp_path / "toy")
+    sections = {"zephyr": {"ram": ".dtcm_noinit"}}
+    folder = written(made(toy, TOOLS, form, sections=sections), tmp_path / "toy")
     program = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format=form))
     for name in program.blobs:
         (folder / name).write_bytes(program.files[name])
@@ -117,6 +129,8 @@ def test_cmake_takes_projects(toy: Any, tool: Any, tmp_path: Path, form: Any, wh
             [tool("cmake"), *map(str, words)], env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
+    libraries = b"".join(file.read_bytes() for file in (tmp_path / "build").glob("*.a"))
+    assert (b".dtcm_noinit" in libraries) is (which == "zephyr")
 
 
 def test_packages_are_the_users(toy: Any) -> None:

@@ -64,6 +64,17 @@ def test_outputs_and_every_step(toy: Any, tmp_path: Path, io: str, form: Any, sa
     assert run(toy, tmp_path / "plain", io=io).values == ()
 
 
+@pytest.mark.slow
+def test_only_the_sets_that_are_traced_show_their_steps(toy: Any, tmp_path: Path) -> None:
+    result = run(toy, tmp_path, trace=True, untraced=2)
+    seen = run(toy, tmp_path / "all", trace=True)
+    assert result.values[:2] == ({}, {}) and len(result.outputs) == len(result.values) == len(SETS)
+    for name, array in seen.values[2].items():
+        np.testing.assert_array_equal(result.values[2][name], array)
+    for given, outputs in zip(SETS, result.outputs, strict=True):
+        np.testing.assert_array_equal(outputs["scores"], toy.expected(toy.graph(), given["mfcc:0"]))
+
+
 def test_floats(toy: Any, tmp_path: Path) -> None:
     program = toy.program(toy.float_graph(), "floats")
     x = np.array([1.5, -0.0, np.inf, 1e-40, -8.0], np.float32)

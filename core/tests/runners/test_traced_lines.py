@@ -92,6 +92,8 @@ def test_a_main_hears_of_every_value_and_of_none_where_there_are_none() -> None:
     assert "{3u, 0, 0, 0},\n    {7u, 4, 0, 0},\n};\nenum { TRACED = 2 };" in text
     assert text.count("keep_rows(") == 2  # a head, and the blocks
     assert see_rows(()) == ""
+    late = see_rows((VALUE,), untraced=4)
+    assert "traced_set < 4u" in late and "{traced_set - 4u, step" in late
 
 
 @pytest.mark.parametrize(("io", "called"), [("push", "net_push_"), ("pull", "net_pull_"), ("pool", "")])

@@ -59,6 +59,19 @@ def test_outputs_and_every_step(toy: Any, tmp_path: Path, io: str, form: Any) ->
 
 
 @pytest.mark.slow
+def test_the_rest_of_a_long_stream_runs_in_one_order(toy: Any, tmp_path: Path) -> None:
+    """The program that is run last, as all but the first, has stopped behind the sets that are not traced."""
+    result = RUNNER.run(job_of(toy, trace=True, untraced=1), tmp_path)
+    graph = toy.graph()
+    for given, outputs in zip(SETS, result.outputs, strict=True):
+        np.testing.assert_array_equal(outputs["scores"], toy.expected(graph, given["mfcc:0"]))
+    assert result.values[0] == {}
+    np.testing.assert_array_equal(result.values[1]["biased"], SETS[1]["mfcc:0"] + graph.constants["b"])
+    assert 2 * len((tmp_path / "outputs.bin").read_bytes()) == sum(each["scores"].nbytes for each in result.outputs)
+    assert set(result.step_counts) == {node.name for node in graph.nodes}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [TwinRunner(seeds=(0,), modes=("lazy",)), RACE], ids=["sanitized", "race"])
 def test_under_sanitizers(toy: Any, tmp_path: Path, runner: Runner) -> None:
     result = runner.run(job_of(toy, sanitize=True), tmp_path)

@@ -13,8 +13,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.comparison.reference import run
-from tilewright.config.options import Options
-from tilewright.config.recurrent_state import initial_states, next_states
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.carried_errors import own_limits
@@ -178,48 +176,3 @@ def test_a_runner_answers_with_what_it_has_run(deployment: Deployment) -> None:
 
     with pytest.raises(TilewrightError, match=r"TW8062\]: runner 'pretender': run must return a RunResult, found None"):
         validate(deployment, Silent(deployment, 0.0), vectors_of(deployment, None, 1))
-
-
-def _sliding(lost: int) -> Validation:
-    """A stream of a network that adds up neighbours, of which a state has lost something."""
-    values = [helper.make_tensor_value_info(*word) for word in (("x", TensorProto.INT8, [1, 1, 8]),)]
-    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 6])
-    weights = numpy_helper.from_array(np.ones((2, 1, 3), np.float32), "w")
-    nodes = [
-        helper.make_node("Cast", ["x"], ["real"], to=TensorProto.FLOAT),
-        helper.make_node("Conv", ["real", "w"], ["y"], "sum"),
-    ]
-    graph = helper.make_graph(nodes, "g", values, [out], [weights])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
-    deployment = Deployment(model, CLUSTER.name, Options(slide="x[2]=2"), registry_for(CLUSTER))
-    return validate(deployment, Forgetful(deployment, lost), vectors_of(deployment, None, 6))
-
-
-@dataclass(frozen=True, slots=True)
-class Forgetful:
-    """A runner that answers with the reference, frame after frame, but for what its states have lost."""
-
-    deployment: Deployment
-    lost: int
-    name: str = "forgetful"
-
-    def available(self) -> str | None:
-        return None
-
-    def run(self, job: Job, folder: Path) -> RunResult:
-        operators, states = self.deployment.registry.operators, self.deployment.states
-        held, values = initial_states(states), []
-        for given in job.input_sets:
-            values.append(run(self.deployment.graph, {**given, **held}, operators))
-            held = next_states(states, values[-1])
-            held = {name: (array + array.dtype.type(self.lost)).astype(array.dtype) for name, array in held.items()}
-        return RunResult(outputs=tuple({"y": one["y"]} for one in values), values=tuple(values))
-
-
-@pytest.mark.slow
-def test_a_stream_is_compared_with_whole_windows() -> None:
-    right, wrong = _sliding(0), _sliding(1)
-    assert right.passed and "those of the whole network on every window" in str(right)
-    assert (len(right.data["windows"]), right.fault) == (len(right.verdict.windows), None)
-    assert not wrong.passed and wrong.fault is not None
-    assert (wrong.fault.code, "whole network" not in str(wrong)) == ("TW6002", True)

@@ -97,6 +97,7 @@ class Verdict:
     drift: tuple[Drift, ...] = ()
     moves: tuple[Move, ...] = ()  # what passes have moved that may: a decision, not judged
     windows: tuple[OutputVerdict, ...] = ()  # of a stream: outputs against the whole network on every window
+    unseen: int = 0  # calls of a long stream that are judged by that alone, before those that are judged step by step
 
     @property
     def passed(self) -> bool:

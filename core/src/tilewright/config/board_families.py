@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tilewright.config.boards import clock_of, memories_of, memory_tables
+from tilewright.config.boards import SECTION, clock_of, memories_of, memory_tables
 from tilewright.config.toml_table import TomlTable, toml_values
 from tilewright.config.wait_state_tables import flash_waits_of
 from tilewright.ir.machines.board import Board
@@ -20,7 +20,7 @@ from tilewright.ir.machines.platform import Memory
 _TOP = ("family", "source", "wait_states", "part", "board")
 _SOURCE = ("repository", "licence")
 _PART = ("name", "core", "target", "clock", "memory", "sources")
-_BOARD = ("name", "title", "part", "clock", "memory", "tools", "sources")
+_BOARD = ("name", "title", "part", "clock", "memory", "tools", "sections", "sources")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -132,7 +132,7 @@ def _board(table: TomlTable, known: frozenset[str], parts: Mapping[str, Part]) -
     part, tables = parts[named]
     changed = {changes.get("name"): changes for changes in memory_tables(table)}
     merged = [{**own, **changed.pop(own["name"], {})} for own in tables]
-    clock = clock_of(table)
+    clock, needed = clock_of(table), ("board", *(("sections",) if "sections" in table.values else ()))
     board = replace(
         part,
         source=table.text("name", ""),
@@ -140,10 +140,26 @@ def _board(table: TomlTable, known: frozenset[str], parts: Mapping[str, Part]) -
         title=table.text("title", ""),
         clock_hz=part.clock_hz if clock is None else clock,
         memories=_real(memories_of(table, [*merged, *changed.values()])),
-        sources={**part.sources, **_from_files(table, known, ("board",))},
+        sources={**part.sources, **_from_files(table, known, needed)},
         tools=dict(table.texts("tools")),
     )
-    return _allowed(table, board)
+    return _allowed(table, replace(board, sections=_sections(table, board)))
+
+
+def _sections(table: TomlTable, board: Board) -> dict[str, dict[str, str]]:
+    """What linker scripts of tools that know the board call the sections of its memories."""
+    tools = table.values.get("sections", {})
+    if not isinstance(tools, dict) or not all(isinstance(named, dict) for named in tools.values()):
+        raise table.wrong("key 'sections'", "write those of each tool as a table [board.sections.TOOL]")
+    for tool, named in tools.items():
+        inner = table.inner(f"sections of '{tool}',", named)
+        if tool not in board.tools:
+            raise table.wrong("key 'sections'", f"'tools' does not say what '{tool}' calls the board")
+        inner.only(tuple(memory.name for memory in board.memories))
+        for name, section in named.items():
+            if not isinstance(section, str) or not SECTION.fullmatch(section):
+                raise inner.wrong(f"key '{name}'", "letters, digits, '.', '_' and '$' make a section name")
+    return {tool: dict(named) for tool, named in tools.items()}
 
 
 def _allowed(table: TomlTable, board: Board) -> Board:

@@ -36,20 +36,31 @@ def sliding_of(text: str, graph: Graph) -> Sliding:
     """
     written = _WRITTEN.fullmatch(text)
     if written is None:
-        raise cannot_slide(f"'{text}' cannot be read", text)
+        raise cannot_slide(f"'{text}' cannot be read", text, fix=_works(graph))
     name, axis, hop = written["input"], int(written["axis"]), int(written["hop"])
     if name not in graph.inputs:
         known = (*did_you_mean(name, graph.inputs), f"it has: {', '.join(graph.inputs)}")
-        raise cannot_slide(f"the model has no input '{name}'", text, known)
+        raise cannot_slide(f"the model has no input '{name}'", text, known, fix=_works(graph))
     shape = graph.tensors[name].shape
     if not -len(shape) <= axis < len(shape):
-        raise cannot_slide(f"'{name}' has {len(shape)} axes, {list(shape)}", text)
+        raise cannot_slide(f"'{name}' has {len(shape)} axes, {list(shape)}", text, fix=_works(graph, name))
     length = shape[axis]
     if not 1 <= hop < length:
         gives = f"a HOP may be 1 to {length - 1}"
         fix = typed("--slide", f"{name}[{axis}]=1", gives=gives) if length > 1 else ""
         raise cannot_slide(f"a window of {length} elements cannot move on by {hop}", text, fix=fix)
     return Sliding(input=name, axis=axis % len(shape), hop=hop)
+
+
+def _works(graph: Graph, wanted: str = "") -> str:
+    """An example for this network: the first axis of one of its inputs along which something can move on."""
+    for name in (wanted,) if wanted else graph.inputs:
+        for axis, extent in enumerate(graph.tensors[name].shape):
+            if extent > 1:
+                return typed(
+                    "--slide", f"{name}[{axis}]=1", gives=f"is written as {FORM}; this input has {extent} there"
+                )
+    return ""
 
 
 def other_slide(text: str, saved: Graph) -> Iterator[str]:

@@ -51,6 +51,7 @@ def _zephyr(artifact: Artifact, tools: Mapping[str, str]) -> Mapping[str, str]:
             f"target_sources(app PRIVATE src/main.c {_sources(artifact)})\n"
             f'target_include_directories(app PRIVATE "{HERE}/../..")\n'
             f"{_linked(artifact, 'app')}"
+            f"{_sections(artifact, 'zephyr')}"
             f"{_contract(artifact)}"
         ),
         "prj.conf": "CONFIG_STDOUT_CONSOLE=y\nCONFIG_MAIN_STACK_SIZE=8192\n",
@@ -157,6 +158,17 @@ def _contract(artifact: Artifact) -> str:
     """Floats as the reference has them."""
     sources = " ".join(f'"{HERE}/../../{name}"' for name in artifact.sources if name.endswith(".c"))
     return f"set_source_files_properties({sources} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)\n"
+
+
+def _sections(artifact: Artifact, tool: str) -> str:
+    """Pools where the tool's own linker script has a section for their memory."""
+    named = artifact.board.sections.get(tool, {}) if artifact.board else {}
+    defined = [
+        f'"{artifact.prefix.upper()}_POOL_{pool.upper()}_ATTR=TW_SECTION(\\"{named[pool]}\\")"'
+        for pool in artifact.pools
+        if pool in named
+    ]
+    return f"target_compile_definitions(app PRIVATE {' '.join(defined)})\n" if defined else ""
 
 
 def _main(artifact: Artifact, entry: str, end: str) -> str:

@@ -70,6 +70,7 @@ class Harness:
     records: tuple[Record, ...]
     traced: tuple[TracedRows, ...]
     sets: int
+    untraced: int
     tensors: Mapping[str, Tensor]
 
     @property
@@ -102,8 +103,9 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         p=job.prefix,
         records=records,
         traced=traced,
-        see_rows=see_rows(traced),
+        see_rows=see_rows(traced, job.untraced),
         sets=len(job.input_sets),
+        untraced=job.untraced,
         running=RUNNING,
         by_rows=run_by_rows(job, inputs, outputs),
         guard=guard_text(writable(book, _numbers(areas), members), areas) if job.trace else "",
@@ -119,6 +121,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         records=records,
         traced=traced,
         sets=len(job.input_sets),
+        untraced=job.untraced,
         tensors=graph.tensors,
     )
 
@@ -150,12 +153,14 @@ def decode_outputs(harness: Harness, content: bytes) -> tuple[Mapping[str, Array
 
 def decode_trace(harness: Harness, content: bytes, rows: bytes = b"") -> tuple[Mapping[str, Array], ...]:
     """What trace.bin says: for each set of inputs, every value that a step wrote -> row-major array; and what rows.bin
-    says of values that are nowhere whole, masked where they were not computed.
+    says of values that are nowhere whole, masked where they were not computed. Of sets that are not traced, nothing.
     """
+    sets = harness.sets - harness.untraced
     shapes = [(record.value, harness.tensors[record.value], record.layout) for record in harness.records]
-    whole = _decoded(shapes, content, harness.sets)
-    seen = decode_rows(harness.traced, rows, harness.sets)
-    return tuple({**values, **parts} for values, parts in zip(whole, seen, strict=True))
+    whole = _decoded(shapes, content, sets)
+    seen = decode_rows(harness.traced, rows, sets)
+    traced = ({**values, **parts} for values, parts in zip(whole, seen, strict=True))
+    return (*({},) * harness.untraced, *traced)
 
 
 def _decoded(

@@ -81,11 +81,12 @@ def traced_rows(plan: Allocated) -> tuple[TracedRows, ...]:
     return tuple(_of_regions(plan))
 
 
-def see_rows(traced: Sequence[TracedRows]) -> str:
+def see_rows(traced: Sequence[TracedRows], untraced: int = 0) -> str:
     """The C of `tw_see_rows` and of `see_no_rows(set)`, with which a set of inputs begins; "" where there are no such
-    values. For a `main` that has `keep_rows(bytes, size)`, which appends to rows.bin.
+    values. For a `main` that has `keep_rows(bytes, size)`, which appends to rows.bin. Of the first
+    `untraced` sets nothing is written, and the next one is number 0 there.
     """
-    return str(template(_text()).render(traced=traced)).strip("\n") if traced else ""
+    return str(template(_text()).render(traced=traced, untraced=untraced)).strip("\n") if traced else ""
 
 
 def _of_regions(plan: Allocated) -> Iterator[TracedRows]:

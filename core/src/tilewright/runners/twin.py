@@ -38,6 +38,7 @@ LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live;
 ENVIRONMENT = {**SANITIZER_OPTIONS, "TSAN_OPTIONS": "halt_on_error=1"}
 CLOCK = "the twin's virtual clock: the platform's estimates for kernels and copies, and who waits for whom"
 OF_JOBS = ("TW7040", "TW7041", "TW7042", "TW7043")  # faults of kernels that run beside the cores
+STREAM_SETS = 100  # at the beginning of a long stream: in every order; the rest of it in one
 OUTSIDE = "none"  # what runs before the first step, between two, or after the last
 
 
@@ -48,6 +49,7 @@ class Execution:
     seed: int
     mode: str  # "lazy": bytes arrive at the wait; "eager": at the start; "free": lazy, all cores at once
     quiet: bool = False  # without hooks, and so without the barriers around them: nobody knows the step
+    sets: int = 0  # so many at the beginning; 0: all
 
     def __str__(self) -> str:
         return f"seed {self.seed}, {self.mode}{', without hooks' if self.quiet else ''}"
@@ -112,26 +114,29 @@ class TwinRunner:
         objects = object_files(command, _runtime(job), folder, build)
         build([*command, "-o", "twin_main", "twin_main.c", *sources, *objects, *libraries, "-lm"], folder)
 
-    def _executions(self) -> list[Execution]:
-        modes = ("free",) if self.race else self.modes
-        heard = [Execution(seed=seed, mode=mode) for seed in self.seeds for mode in modes]
-        return [*heard, *(Execution(seed=seed, mode=modes[0], quiet=True) for seed in self.seeds[:2])]
+    def _executions(self, job: Job) -> list[Execution]:
+        """The first runs everything; of a long stream the others take the beginning."""
+        modes, sets = ("free",) if self.race else self.modes, min(job.untraced, STREAM_SETS)
+        heard = [Execution(seed=seed, mode=mode, sets=sets) for seed in self.seeds for mode in modes]
+        quiet = (Execution(seed=seed, mode=modes[0], quiet=True, sets=sets) for seed in self.seeds[:2])
+        return [*([replace(heard[0], sets=0)] if sets else []), *heard, *quiet]
 
     def _run_all(self, job: Job, harness: Harness, machine: TwinMachine, folder: Path) -> RunResult:
         """The first execution finds out which transfers there are; from the second on the clock knows their cost."""
         platform = job.plan.tiled.scheduled.bound.platform
-        executions = self._executions()
+        executions = self._executions(job)
         first: RunResult | None = None
         for execution in executions:
             self._execute(execution, job, harness, folder)
-            now = _answers(replace(harness, records=()) if execution.quiet else harness, folder)
+            now = _answers(harness, execution, folder)
             if first is None:
                 first = now
                 _write_costs(folder, platform)
             _demand_same(first, now, (executions[0], execution))
         if first is None:
             raise ValueError("a twin without seeds or modes runs nothing")
-        self._execute(executions[0], job, harness, folder, timeline=job.timeline)
+        again = replace(executions[0], sets=executions[-1].sets)
+        self._execute(again, job, harness, folder, timeline=job.timeline)
         return _counted(first, job, machine, folder)
 
     def _execute(
@@ -140,9 +145,10 @@ class TwinRunner:
         for name in ("fault.txt", "events.txt"):
             (folder / name).unlink(missing_ok=True)
         command = [str((folder / "twin_main").resolve()), str(execution.seed), execution.mode]
+        sets = execution.sets or harness.sets
         try:
             execute(
-                [*command, *(["timeline"] if timeline else []), *(["quiet"] if execution.quiet else [])],
+                [*command, "timeline" if timeline else "quiet" if execution.quiet else "heard", str(sets)],
                 folder,
                 code="TW7003",
                 what="the generated program",
@@ -177,7 +183,10 @@ def _raise_fault(error: TilewrightError, folder: Path, execution: Execution, job
     raise error
 
 
-def _answers(harness: Harness, folder: Path) -> RunResult:
+def _answers(whole: Harness, execution: Execution, folder: Path) -> RunResult:
+    harness = replace(whole, records=()) if execution.quiet else whole
+    if execution.sets:
+        harness = replace(harness, sets=execution.sets, untraced=execution.sets)
     return RunResult(
         outputs=decode_outputs(harness, (folder / "outputs.bin").read_bytes()),
         values=decode_trace(harness, (folder / "trace.bin").read_bytes()) if harness.records else (),

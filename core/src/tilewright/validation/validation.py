@@ -5,8 +5,9 @@ Does not know who asks, or how the verdict is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.log_span import INFO, log_begin, log_span, with_log_span
 from tilewright.validation.blame import run_on, with_blame
 from tilewright.validation.verdict_text import mismatch, verdict_text
+from tilewright.validation.window_streams import unseen_calls, window_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,7 +121,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 @with_log_span(INFO, "judge: every step and output against its reference")
 def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
-    graph that is compiled is judged against the graph as imported, before any graph pass.
+    graph that is compiled is judged against the graph as imported, before any graph pass. Of long streams: the last.
     """
     from tilewright.comparison.bounds import bounds
     from tilewright.comparison.outputs import judge_outputs, rounds
@@ -128,47 +130,35 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
     from tilewright.config.recurrent_state import run_stream
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
+    windows = window_stream(deployment, vectors)
+    seen, outputs = vectors[windows.unseen :], result.outputs[windows.unseen :]
     frames, reference_values = run_stream(
-        [item.inputs for item in vectors], deployment.states, lambda values: run(graph, values, operators)
+        [item.inputs for item in seen], windows.begun, lambda values: run(graph, values, operators)
     )
-    limits = {} if deployment.states else bounds(graph, reference_values, operators)
+    frames[0] |= windows.begun_in(result)
     executed = [step.name for step in deployment.scheduled.steps]
-    run_values = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
-    states = {state.input: state.output for state in deployment.states}
-    judged = judge_run(graph, executed, operators, frames, run_values, states)
+    run_values = [{**given, **own} for given, own in zip(outputs, result.values[windows.unseen :], strict=True)]
+    fed_back = {state.input: state.output for state in deployment.states}
+    judged = judge_run(graph, executed, operators, frames, run_values, fed_back)
     judged_steps = {step.name for step in judged.steps}
     return Verdict(
         steps=judged.steps,
         outputs=judge_outputs(
             graph,
-            result.outputs,
+            outputs,
             judged.outputs,
             reference_values,
             right=all(step.exact for step in judged.steps),
-            given=[item.outputs for item in vectors],
+            given=[item.outputs for item in seen],
             rounding=rounds(deployment.imported.graph),
-            bounds=limits,
+            bounds={} if deployment.states else bounds(graph, reference_values, operators),
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
         moves=_moves(deployment, vectors),
-        windows=_windows(deployment, vectors, result),
+        windows=windows.judged(result),
+        unseen=windows.unseen,
     )
-
-
-def _windows(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> tuple[OutputVerdict, ...]:
-    """Of a stream: what every call gave and kept, against the whole network on the window at that time. Integers are
-    equal.
-    """
-    if deployment.slid is None:
-        return ()
-    from tilewright.comparison.outputs import judge_values
-
-    slid = deployment.slid
-    expected = _computed(deployment, vectors, slid.window, slid.expected())
-    got = [{**values, **outputs} for outputs, values in zip(result.outputs, result.values, strict=True)]
-    judged = judge_values(slid.graph, tuple(expected[0]), got, expected)
-    return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in judged)
 
 
 def _drifts(
@@ -208,12 +198,12 @@ def _span_drifts(
     values: Sequence[Mapping[str, Array]],
 ) -> tuple[Drift, ...]:
     """How far `end`, which has these values, is from `start`. One that is too far as a whole is right where it is so
-    pass by pass: values that an early one keeps may have gone behind a later one.
+    pass by pass: values that an early one keeps may have gone behind a later one. Streams are judged as a whole.
     """
     from tilewright.comparison.drift import all_within, stepwise
 
     found = _drifts_between(deployment, vectors, start, end, values)
-    if all_within(found):
+    if deployment.slid or all_within(found):
         return found
     return stepwise(found, _between(deployment, start, end), partial(_is_near, deployment, vectors))
 
@@ -233,12 +223,13 @@ def _drifts_between(
     end: Graph,
     values: Sequence[Mapping[str, Array]],
 ) -> tuple[Drift, ...]:
-    """The same as a whole."""
+    """The same as a whole. Of streams nobody holds what would excuse more."""
     from tilewright.comparison.drift import drifts, excused
 
     operators = deployment.registry.operators
     before = _computed(deployment, vectors, start, _outputs_of(start) if deployment.slid else dict)
-    return excused(drifts(start, before, values), start, end, before, operators)
+    drifted = drifts(start, before, values)
+    return drifted if deployment.slid else excused(drifted, start, end, before, operators)
 
 
 def _is_near(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Graph, end: Graph) -> bool:
@@ -251,17 +242,20 @@ def _is_near(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Grap
 def _computed(
     deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, wanted: Wanted = dict
 ) -> list[dict[str, Array]]:
-    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window at that time."""
+    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window of each call
+    that is seen.
+    """
     from tilewright.comparison.reference import run
     from tilewright.config.recurrent_state import initial_states, next_states
 
     operators = deployment.registry.operators
     frames = [item.inputs for item in vectors]
-    given = deployment.slid.windows(frames) if deployment.slid else frames
+    given = deployment.slid.windows(frames) if deployment.slid else iter(frames)
+    unseen = unseen_calls(deployment, vectors)
     states = [state for state in deployment.states if state.input in graph.inputs]
     states_now = initial_states(states)
     computed: list[dict[str, Array]] = []
-    for number, frame in enumerate(given, 1):
+    for number, frame in enumerate(islice(given, unseen, None), unseen + 1):
         log_begin("the reference of set %d of %d", number, len(frames))
         values = run(graph, {**frame, **states_now}, operators)
         states_now = next_states(states, values)
@@ -304,6 +298,7 @@ def _run(
         prefix=deployment.prefix,
         input_sets=tuple(item.inputs for item in vectors),
         trace=True,
+        untraced=max(0, unseen_calls(deployment, vectors) - 1),  # the last of them shows with what the next one begins
         sanitize=sanitize,
         timeline=timeline,
     )

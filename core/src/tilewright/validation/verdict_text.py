@@ -116,6 +116,8 @@ def _windows(verdict: Verdict) -> Iterator[str]:
         most = max((window.max_difference for window in different), default=0.0)
         said = f"within {most:g} of" if different else "identical to"
         yield f"all {len(verdict.windows)} values of the stream are {said} those of the whole network on every window"
+    if verdict.unseen:
+        yield f"of the first {verdict.unseen:,} calls that is what they hand out; the others are judged by steps, too"
 
 
 def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:

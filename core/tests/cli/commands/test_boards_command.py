@@ -26,7 +26,14 @@ CHIP = Board(
     sources={"memory": "sdk:chip1.ld"},
 )
 KIT = Board(
-    source="kit", name="kit", part="chip1", title="The kit", core="Core-1", memories=(RAM,), tools={"zephyr": "the_kit"}
+    source="kit",
+    name="kit",
+    part="chip1",
+    title="The kit",
+    core="Core-1",
+    memories=(RAM,),
+    tools={"zephyr": "the_kit"},
+    sections={"zephyr": {"ram": ".dtcm_noinit"}},
 )
 
 
@@ -59,6 +66,7 @@ def test_one_has_its_memories_and_where_they_are_known_from(run: Any) -> None:
     assert "flash:" not in said  # nothing is known of its wait states
     kit = run("boards", "kit").out
     assert "part chip1; Core-1, clock not known" in kit and "zephyr calls it the_kit" in kit
+    assert "  sections of zephyr: ram in .dtcm_noinit\n" in kit
     (facts,) = json.loads(run("boards", "chip1", "--json", "-").out)
     assert (facts["clock_hz"], facts["memories"][0]["base"], facts["sources"]) == (
         8_000_000,

@@ -61,6 +61,10 @@ def test_a_file_and_flags_together(run: Any, net: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_nothing_fits(run: Any, net: Path) -> None:
     said = run("sweep", net, *TARGET, "--memory", "ram=1K")
+    wrong = run("sweep", net, *TARGET, "--memory", "rom=1K")
+    assert "net: 1 point, 0 fit" in wrong.out and "(TW1103)" in wrong.err and "more memory" not in wrong.err
+    assert f"tilewright check {net} " in wrong.err and "--memory rom=1" in wrong.err
+    assert "vary what gives it more memory" in said.err
     assert said.code == 5 and "error[TW5007]: no point of net fits" in said.err and "(TW5001)" in said.err
 
 

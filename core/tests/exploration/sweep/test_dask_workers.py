@@ -37,8 +37,11 @@ def _net(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(net: Path) -> None:
+    from dask import config
+
     tasks = {number: point(net, "no-such-target", seed=number).as_text() for number in range(24)}
     with dask_workers("local", 2) as executor:
+        assert not any(executor.client.run(config.get, "distributed.worker.profile.enabled").values())
         results = executor.results(evaluated, tasks)
         first = next(results)
         os.kill(next(iter(executor.client.run(os.getpid).values())), signal.SIGKILL)

@@ -69,6 +69,8 @@ def _described(board: Board) -> Iterator[Part]:
         rows.append((memory.name, memory.kind, size, base, memory.section))
     yield Table(rows=rows, right=(2,), indent=2)
     yield from _waits(board)
+    for tool, sections in board.sections.items():
+        yield f"  sections of {tool}: {', '.join(f'{name} in {section}' for name, section in sections.items())}"
     for tool, name in board.tools.items():
         if tool.startswith("platformio-"):  # what a project needs beside the name
             continue
@@ -99,6 +101,7 @@ def _facts(board: Board) -> dict[str, Any]:
         "core": board.core,
         "target": board.target,
         "clock_hz": board.clock_hz,
+        "sections": {tool: dict(sections) for tool, sections in board.sections.items()},
         "flash_waits": asdict(board.flash_waits) if board.flash_waits else None,
         "settings": dict(board.settings),
         "memories": [

@@ -30,6 +30,7 @@ _OF_LISTS = ("target", "board", "optimize", "arithmetic")
 _SUFFIXES = (".csv", ".html", ".json", ".parquet")
 _NO_CACHE = "none"
 _BEAT_SECONDS = 0.2
+_OF_PLANS = "TW5"  # codes with which something does not fit; others are about what was asked for
 
 
 @click.command(
@@ -208,7 +209,8 @@ def _shown(found: Sweep) -> Iterator[Part]:
         own = [row for row in found.rows if row["model"] == model]
         best = sorted((row for row in own if row["front"]), key=lambda row: (row["ram_bytes"], row["cycles"]))
         fit = sum(row["fits"] for row in own)
-        yield f"{Path(model).stem}: {len(own):,} points, {fit:,} fit, {len(best)} that nothing beats"
+        points = f"{len(own):,} point{'s' * (len(own) != 1)}"
+        yield f"{Path(model).stem}: {points}, {fit:,} fit, {len(best)} that nothing beats"
         if not best:
             continue
         table = [_head(varied, best), *(_cells(row, varied, best) for row in best)]
@@ -240,11 +242,13 @@ def _demand_one_each(found: Sweep) -> None:
     without = {row["model"]: row for row in reversed(found.rows) if row["model"] not in fit}
     if without:
         model, row = next(iter(without.items()))
+        alone = typed("tilewright", "check", model, *shlex.split(row["flags"]), gives="says it of this point alone")
+        larger = "vary what gives it more memory" if row["code"].startswith(_OF_PLANS) else alone
         raise TilewrightError(
             "TW5007",
             f"no point of {', '.join(Path(name).stem for name in without)} fits",
             "",
             (f"{Path(model).stem}, {row['flags']}: {row['reason']} ({row['code']})",),
-            (typed("tilewright", "explain", row["code"], gives="says what that is"), "vary what gives it more memory"),
+            (typed("tilewright", "explain", row["code"], gives="says what that is"), larger),
             Exit.DOES_NOT_FIT,
         )

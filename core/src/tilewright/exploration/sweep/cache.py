@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,14 @@ class Cache:
 
 
 def installed_versions() -> dict[str, str]:
-    """The core and every package that offers something to it -> version."""
-    return {"tilewright": __version__} | {package.name: package.version for package in discover().packages}
+    """The core and every package that offers something to it -> version, as this process has them."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    """Looked for once: every point that comes to a worker asks for them."""
+    return ("tilewright", __version__), *((package.name, package.version) for package in discover().packages)
 
 
 def named_files(value: Any) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Exit, TilewrightError, usage_error
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"  # instead of an address: workers of this machine, for as long as the sweep takes
 _ATTEMPTS = 3  # of a point whose worker was lost
+_LOCAL_SETTINGS = MappingProxyType({"distributed.worker.profile.enabled": False})  # nobody looks at these samples
 _PATIENCE = "10s"  # with a scheduler that does not answer
 Files = Mapping[str, bytes]  # path below a folder -> content
 _unpacked: dict[str, tempfile.TemporaryDirectory[str]] = {}  # of a worker: digest -> its folder
@@ -76,11 +78,13 @@ def dask_workers(address: str, count: int) -> Iterator[DaskWorkers]:
     (exit 7) where Dask is not installed, nobody answers, or the workers have other packages.
     """
     try:
+        import dask.config
         from distributed import Client, LocalCluster
     except ImportError:
         raise _unusable("Dask is not installed", "pip install 'tilewright[dask]'") from None
     if address == LOCAL:
         with (
+            dask.config.set(_LOCAL_SETTINGS),
             LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster) as client,
         ):

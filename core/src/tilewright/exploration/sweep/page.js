@@ -28,9 +28,10 @@ function addFilters() {
   }
 }
 
-function wanted(row) {
-  const filters = [...document.querySelectorAll("select[data-axis]")];
-  return row.fits && filters.every((select) => !select.value || String(row[select.dataset.axis]) === select.value);
+function wanted() {
+  const filters = [...document.querySelectorAll("select[data-axis]")].filter((select) => select.value)
+    .map((select) => [select.dataset.axis, select.value]);
+  return data.rows.filter((row) => row.fits && filters.every(([axis, value]) => String(row[axis]) === value));
 }
 
 function scale(values, start, end) {
@@ -48,7 +49,7 @@ function extremes(measure) {
 }
 
 function draw() {
-  shown = data.rows.filter(wanted);
+  shown = wanted();
   const across = byId("across").value, up = byId("up").value;
   const x = scale(extremes(across), EDGE * 1.5, plot.width - EDGE), y = scale(extremes(up), plot.height - EDGE, EDGE / 2);
   const ink = getComputedStyle(document.body).color;

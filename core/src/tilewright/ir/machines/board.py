@@ -28,6 +28,9 @@ class Board:
     core: str = ""  # what the maker calls the core
     sources: Mapping[str, str] = field(default_factory=dict)  # what is known -> file that it is from
     tools: Mapping[str, str] = field(default_factory=dict)  # tool -> what it calls the board
+    sections: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # tool -> memory -> its linker section there
     target: str = ""
     clock_hz: int | None = None  # None: the file does not say
     flash_waits: FlashWaits | None = None  # of the chip's own flash, where that is known

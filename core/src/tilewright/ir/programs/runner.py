@@ -24,7 +24,8 @@ class Job:
     plan: Allocated
     prefix: str  # the model's C prefix
     input_sets: tuple[Mapping[str, Array], ...] = field(compare=False)  # graph input name -> array
-    trace: bool = False  # also return what every step wrote
+    trace: bool = False  # also return what every step wrote,
+    untraced: int = 0  # but for so many sets at the beginning: their `values` are empty
     sanitize: bool = False  # under AddressSanitizer and UndefinedBehaviorSanitizer, where the runner can
     timeline: bool = False  # also return when things happened, where the runner has a clock
 

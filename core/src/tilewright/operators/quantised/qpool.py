@@ -76,9 +76,7 @@ def pool_counts(site: Site) -> Integers:
 def _pool_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     node, requant = site.node, site.node.requant()
     x = centred(inputs[0], node.integer("x_zero_point"))
-    acc = np.zeros(site.output.shape, np.int64)
-    for seen in tap_views(x, windows_of(node), 0):
-        acc += seen
+    acc = _window_sums(site, x)
     if len(requant.scale) > 1:  # the window's count plays the part of a channel
         counts = np.broadcast_to(pool_counts(site), acc.shape).reshape(-1)
         one_each = requant.of_channels((counts - 1).tolist())
@@ -86,6 +84,17 @@ def _pool_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, 
     else:
         result = requantise(acc, requant, 0)
     return (result.astype(site.output.dtype.numpy),)
+
+
+def _window_sums(site: Site, x: Integers) -> Integers:
+    """The exact sum of what each window sees; padding is 0."""
+    if is_global(site):
+        whole: Integers = x.sum(axis=tuple(range(2, x.ndim)), keepdims=True, dtype=np.int64)
+        return whole
+    acc = np.zeros(site.output.shape, np.int64)
+    for seen in tap_views(x, windows_of(site.node), 0):
+        acc += seen
+    return acc
 
 
 def _pool_text(site: Site, words: str) -> str:

@@ -237,7 +237,7 @@ int main(void)
 % if records:
     hooks.user = open_file("trace.bin", "wb");
 % endif
-% if guard:
+% if guard and not untraced:
     hooks.on_step = on_step;
 % endif
     memset(&pools, 0, sizeof pools);
@@ -256,6 +256,9 @@ int main(void)
 % endif
 % endfor
     for (unsigned set = 0; set < ${sets}u; ++set) {
+% if guard and untraced:
+        hooks.on_step = set < ${untraced}u ? NULL : on_step;
+% endif
 % if stream:
         status = TW_OK;
         for (size_t i = 0; i < AREAS; ++i) {

@@ -147,8 +147,18 @@ static int bytes_equal(const uint8_t *one, const uint8_t *other, size_t bytes)
 }
 ${guard}
 % endif
+% if guard and untraced:
+
+static unsigned set_now;
+% endif
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
+% if guard and untraced:
+    if (set_now < ${untraced}u) {
+        twin_step(step, phase == TW_STEP_END);
+        return 0;
+    }
+% endif
 % if guard:
     if (phase == TW_STEP_BEGIN && tw_rt_core() == 0u) {
         keep_all();
@@ -181,9 +191,11 @@ int main(int argc, char **argv)
     const tw_hooks *asked = &hooks;
     FILE *source;
     FILE *target;
+    unsigned sets;
     int status;
 
     twin_boot(&machine, argc, argv);
+    sets = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : ${sets}u;
     if (argc > 3 && strcmp(argv[3], "quiet") == 0) { /* without the barriers that hooks need */
         asked = NULL;
     }
@@ -215,8 +227,11 @@ int main(int argc, char **argv)
 % endif
 % endfor
     twin_protect();
-    for (unsigned set = 0; set < ${sets}u; ++set) {
+    for (unsigned set = 0; set < sets; ++set) {
         twin_begin();
+% if guard and untraced:
+        set_now = set;
+% endif
 % if stream:
         status = 0;
 % for index, area in enumerate(areas):

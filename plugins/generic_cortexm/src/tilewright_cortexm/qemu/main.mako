@@ -68,6 +68,10 @@ static void check(const struct area *area)
     }
 }
 
+% if records and untraced:
+static unsigned set_now;
+
+% endif
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
     static uintptr_t pointer;
@@ -77,6 +81,11 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
         return 0;
     }
     stack_bytes[step + 1u] = (uint32_t)(caller - board_stack_reached(pointer));
+% if records and untraced:
+    if (set_now < ${untraced}u) {
+        return 0;
+    }
+% endif
 % if records:
     for (size_t i = 0; i < sizeof records / sizeof records[0]; ++i) {
         if (records[i].step == step) {
@@ -108,6 +117,9 @@ static void infer(unsigned set, int source, const tw_hooks *hooks)
 {
     tw_status status;
     (void)source; /* where all inputs are bound */
+% if records and untraced:
+    set_now = set;
+% endif
 % if stream:
     static const unsigned char lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
     status = TW_OK;

@@ -79,6 +79,10 @@ static void use_places(void)
 }
 
 % endif
+% if records and untraced:
+static uint32_t set_now;
+
+% endif
 /* Core 0 calls it, while the others wait. */
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
@@ -88,6 +92,11 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
         return 0;
     }
     spent[step] += tw_cycles() - begun;
+% if records and untraced:
+    if (set_now < ${untraced}u) {
+        return 0;
+    }
+% endif
 % if records:
     for (uint32_t i = 0; i < sizeof records / sizeof records[0]; ++i) {
         if (records[i].step == step) {
@@ -113,6 +122,9 @@ static int on_core(void)
 
 static int infer(uint32_t set, const tw_hooks *hooks)
 {
+% if records and untraced:
+    set_now = set;
+% endif
     const uint8_t *source = tw_linked_inputs + set * ${sum(area.size_bytes for area in areas if area.role == "input")}u;
     if (${p}_init(&ctx, &pools, ${state.replace("areas[", "memory_").replace("].base", "")}, &constants, hooks) != TW_OK || ${p}_reset_state(&ctx) != TW_OK) {
         return 3;

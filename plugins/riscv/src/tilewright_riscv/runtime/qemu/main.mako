@@ -64,6 +64,9 @@ static ${p}_inputs inputs;
 static ${p}_outputs outputs;
 % if records:
 static int trace;
+% if untraced:
+static unsigned set_now;
+% endif
 
 /* What every step writes. */
 static const struct {
@@ -100,6 +103,11 @@ static void check(const struct area *area)
 % if records:
 static __attribute__((noinline)) void record(uint32_t step)
 {
+% if untraced:
+    if (set_now < ${untraced}u) {
+        return;
+    }
+% endif
     for (size_t i = 0; i < sizeof records / sizeof records[0]; ++i) {
         if (records[i].step == step) {
             board_write(trace, areas[records[i].area].base + records[i].offset, records[i].bytes);
@@ -135,6 +143,9 @@ static void infer(unsigned set, int source, int target, const tw_hooks *hooks)
 {
     tw_status status;
     (void)source; /* where all inputs are bound */
+% if records and untraced:
+    set_now = set;
+% endif
 % if stream:
     static const unsigned char lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
     status = TW_OK;
