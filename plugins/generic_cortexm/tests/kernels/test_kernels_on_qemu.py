@@ -19,7 +19,7 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift
+from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift, Rational
 from tilewright.operators.convolution.conv import CONV
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.products.gemm import GEMM
@@ -251,6 +251,11 @@ def pool_case(rng: np.random.Generator, index: int) -> Case:
         "requant": requant_of(rng, taps, y_type, 100.0 * taps, index), "output_type": y_type.value,
         "x_zero_point": int(rng.integers(*x_type.limits)), "count_include_pad": index // 2 % 2,
     }  # fmt: skip
+    if index % 6 == 2:
+        quotient = Rational(numerator=(1,), denominator=(taps,), halves="away")
+        low, high = y_type.limits
+        requant = Requant(scale=(1 / taps,), zero_point=0, low=low, high=high, rounding=quotient)
+        attributes |= {"requant": requant, "x_zero_point": 0}
     return QAVERAGE_POOL, [x], attributes, ()
 
 
