@@ -86,7 +86,8 @@ def _conv(layer: Layer) -> Iterator[PeerCall]:
         return
     x, w, *rest = layer.inputs
     windows, requant = windows_of(site.node), site.node.requant()
-    (batch, *_, channels), (_, *size, outputs) = image, result = _square(site)
+    image, result = _square(site)
+    channels, outputs = image[-1], result[-1]
     group, zero = site.node.integer("group", 1), site.node.integer("pad_value")
     depthwise = group == channels
     bias = rest[0].astype(np.int64) + zero * w.astype(np.int64).reshape(outputs, -1).sum(axis=1)

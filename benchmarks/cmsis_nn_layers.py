@@ -174,7 +174,8 @@ def conv(
     requant = rounded(dtype, scales(dtype, outside, each, 127 >> (8 - bits)), -5)
     attributes: dict[str, Any] = {
         "kernel_shape": kernel, "strides": steps, "dilations": apart, "pads": pads, "ceil_mode": 0,
-        "group": group, "requant": requant, "x_zero_point": 0, "pad_value": -9 if dtype is DType.I8 else 0, "w_zero_point": (0,),
+        "group": group, "requant": requant, "x_zero_point": 0,
+        "pad_value": -9 if dtype is DType.I8 else 0, "w_zero_point": (0,),
     }  # fmt: skip
     attributes |= {"weight_bits": bits} if bits < 8 else {}
     attributes |= {"output_type": dtype.value} if dtype is not DType.I8 else {}
