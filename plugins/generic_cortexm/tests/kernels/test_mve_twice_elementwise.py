@@ -69,8 +69,9 @@ def test_products_are_the_reference(
     given = inputs(dtype, dtype, other)
     site = site_of(vocabulary()["QMul"], given, attributes)
     assert refusal(MUL, site) is None
-    (found,) = run_kernel(vocabulary()["QMul"], MUL, site, given, folder=tmp_path, flags=UBSAN)
-    assert np.array_equal(found, vocabulary()["QMul"].reference(site, given)[0])
+    for where in (False, True):
+        (found,) = run_kernel(vocabulary()["QMul"], MUL, site, given, folder=tmp_path, in_place=where, flags=UBSAN)
+        assert np.array_equal(found, vocabulary()["QMul"].reference(site, given)[0])
 
 
 def test_what_does_not_fit_is_refused() -> None:

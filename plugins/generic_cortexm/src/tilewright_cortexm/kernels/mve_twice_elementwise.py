@@ -79,6 +79,12 @@ def _product(site: Site) -> Twice | str:
     return f"products need {bits} bits" if bits > 32 else _numbers({"y": site.node.requant().scale[0]})
 
 
+def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
+    """Inputs as large as the output, whose elements are, too."""
+    sizes = {"A": site.input(0).dtype.size_bytes, "B": site.input(1).dtype.size_bytes}
+    return tuple(pair for pair in in_place(site) if sizes[pair[0]] == site.output.dtype.size_bytes)
+
+
 def _zero_points(site: Site) -> dict[str, int]:
     return {name: site.node.integer(f"{name}_zero_point") for name in "ab"}
 
@@ -130,7 +136,7 @@ def _kernel(op: str, name: str, each: float) -> Kernel:
         target="cortex-m",
         engine="mve",
         match=_sum if op == "QAdd" else _product,
-        in_place=in_place,
+        in_place=_in_place,
         instructions=element_instructions(each, 24),
         describe=lambda site: {"accumulator_bits": 32, "rounding": site.node.rounding},
         values=_values,
