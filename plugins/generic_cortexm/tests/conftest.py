@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +121,13 @@ def _twice(rng: np.random.Generator) -> list[Sample]:
         Sample(op="QAdd", kind="of 16 bits, rounded twice", inputs=(a, b), attributes=numbers),
         Sample(op="QMul", kind="of 16 bits, rounded twice", inputs=(a, b), attributes=product),
         Sample(op="QAveragePool", kind="by quotients", inputs=(image,), attributes=window),
+        Sample(
+            op="QAveragePool",
+            kind="of 16 bits, by quotients",
+            inputs=(a,),
+            attributes={**window, "requant": replace(mean, low=low, high=high), "output_type": "i16"},
+        ),
+        Sample(op="MaxPool", kind="of 16 bits", inputs=(a,), attributes=WINDOW),
     ]
 
 

@@ -81,4 +81,5 @@ def test_what_does_not_fit_is_refused() -> None:
         return str(refusal(ADD if op == "QAdd" else MUL, site))
 
     assert "more than 1" in reason(multiplied(WIDE, 1.5)) and "more than 1" in reason(added(WIDE, y_scale=1e-6))
+    assert "is not rounded twice" in reason(added(WIDE, rounding="onnx"))
     assert "products need" in reason(multiplied(WIDE, 0.1, (-32768, 32767)))

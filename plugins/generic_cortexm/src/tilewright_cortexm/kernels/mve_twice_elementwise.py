@@ -56,14 +56,14 @@ def _refused(site: Site) -> str | None:
     tensors = (site.input(0), site.input(1), site.output)
     if any(tensor.dtype not in (*BYTES, DType.I16) for tensor in tensors):
         return "values must be i8, u8 or i16"
-    return None
+    return None if site.node.rounding == "tflm" else "is not rounded twice"
 
 
 def _sum(site: Site) -> Twice | str:
     reason, node = _refused(site), site.node
     if reason:
         return reason
-    a, b, y = (node.number(name) for name in ("a_scale", "b_scale", "y_scale"))
+    a, b, y = (node.number(name, 1.0) for name in ("a_scale", "b_scale", "y_scale"))
     twice, wide = 2 * max(a, abs(b)), any(tensor.dtype is DType.I16 for tensor in (site.input(0), site.input(1)))
     lift = _WIDE_LIFT if wide else _LIFT
     if a <= 0:
