@@ -1,9 +1,14 @@
 """Runs single quantised layers of many shapes on an emulated Cortex-M core: what each takes for every operation.
 Usage: python benchmarks/cortex_m_layers.py [--core m4] [--only conv] [--portable]
+       python benchmarks/cortex_m_layers.py --cmsis-nn FOLDER [--cores m4,m55] [--only conv] [--kept FOLDER]
 
 A line is one layer: the kernel that was chosen, its own estimate, executed instructions, and those for every
 multiply-accumulate (or, where a layer has none, for every element it reads). Exit status 1 when a step is not what
 its reference says.
+
+With --cmsis-nn, a copy of github.com/ARM-software/CMSIS-NN, other layers (`cmsis_nn_layers`) are counted beside its
+functions in the same run: a line for each, the one that is farthest behind first, and whether CMSIS-NN gives the same
+result. --kept has what was built of it, --json is given all lines.
 """
 
 from __future__ import annotations
@@ -46,7 +51,15 @@ def main() -> int:
     parser.add_argument("--core", default="m4")
     parser.add_argument("--only", default="")
     parser.add_argument("--portable", action="store_true")
+    parser.add_argument("--cmsis-nn", type=Path, metavar="FOLDER")
+    parser.add_argument("--cores", default="m4,m55")
+    parser.add_argument("--kept", type=Path, metavar="FOLDER")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     asked = parser.parse_args()
+    if asked.cmsis_nn:
+        from cmsis_nn_table import beside
+
+        return beside(asked)
     chosen = [layer for layer in layers() if asked.only in layer.name]
     wrong = 0
     print("| layer | operations | kernel | estimate | instructions | for each |\n|---|---:|---|---:|---:|---:|")

@@ -1,6 +1,7 @@
 """Counts what layers execute on an emulated Cortex-M core, fits the table that estimates are made of, and judges it.
 Usage: python benchmarks/estimates.py count --core m4 --seed 0 FILE.json     20 minutes of CPU for all cores
        python benchmarks/estimates.py fit TABLE.json FILE.json ...           layers with even numbers only: --half
+           kernels of the target only, of all else what the table has: --kernels
        python benchmarks/estimates.py judge FILE.json ...                    the table that is installed
        python benchmarks/estimates.py networks --core m4                     20 random networks, as planned by default
 
@@ -59,6 +60,7 @@ def main() -> int:
     counting.add_argument("file", type=Path)
     fitting = commands.add_parser("fit")
     fitting.add_argument("--half", action="store_true")
+    fitting.add_argument("--kernels", action="store_true")
     fitting.add_argument("table", type=Path)
     fitting.add_argument("files", type=Path, nargs="+")
     judging = commands.add_parser("judge")
@@ -166,17 +168,29 @@ def load_layer(kernel: Kernel, site: Any) -> TileShape:
 
 
 def _fit(asked: argparse.Namespace) -> int:
+    known = json.loads(asked.table.read_text(encoding="ascii"))["cores"] if asked.table.is_file() else {}
     cores = {
-        core: core_table([row for rows in seeds.values() for row in rows])
+        core: core_table(
+            [row for rows in seeds.values() for row in rows if row.kernel.target != "*" or not asked.kernels]
+        )
         for core, seeds in _read(asked.files, asked.half).items()
     }
-    if LIKE in cores:
+    if asked.kernels:
+        cores = {core: merged(known[core], table) for core, table in cores.items()}
+    elif LIKE in cores:
         for core in FPU_CORES & cores.keys():
             cores[core]["executed"] = {**cores[LIKE]["executed"], **cores[core]["executed"]}
-    known = json.loads(asked.table.read_text(encoding="ascii"))["cores"] if asked.table.is_file() else {}
     text = json.dumps({"cores": {**known, **cores}}, indent=1, sort_keys=True)
     asked.table.write_text(f"{text}\n", encoding="ascii")
     return 0
+
+
+def merged(known: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """A core's table with the figures of some kernels in it; a stack is at least as deep as it was seen."""
+    stack = {name: max(depth, known["stack"].get(name, 0)) for name, depth in table["stack"].items()}
+    new = {**table, "stack": stack}
+    parts = {name: {**known[name], **new[name]} for name in ("executed", "cycles_each", "stack")}
+    return {**known, **parts}
 
 
 def _judge(asked: argparse.Namespace) -> int:

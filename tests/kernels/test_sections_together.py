@@ -17,6 +17,9 @@ from signal_layers import signal_layers
 from tilewright.config.options import Options
 from tilewright.emit.kernels import fitted
 from tilewright.ir.code_fragments import CodeFragment, definitions, ordered
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import DoubleRounding, Rational
 from tilewright.plugins.loading import load_for
 from tilewright.testing.kernels.fragment_checks import compile_together, fragments_of
 from tilewright.testing.operator_layers import Sample, every_layer
@@ -59,6 +62,7 @@ def layers() -> tuple[Sample, ...]:
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
         *float_layers(every_layer()),
+        *twice_layers(),
         Sample(
             op="QuantizeLinear",
             inputs=(image.astype(np.float32), np.asarray(scale), np.asarray(zero)),
@@ -66,6 +70,28 @@ def layers() -> tuple[Sample, ...]:
             constants=(1, 2),
         ),
     )
+
+
+def twice_layers() -> Iterator[Sample]:
+    """Sums, products and pools of 16-bit values, as TensorFlow Lite Micro rounds them."""
+    image, (low, high) = np.zeros((1, 8, 6, 6), np.int16), (-(2**15), 2**15 - 1)
+    quotient = Rational(numerator=(1,), denominator=(6,), halves="away")
+    plain = Requant(scale=(2.0**-15,), zero_point=0, low=low, high=high, rounding=DoubleRounding())
+    zeros: dict[str, Attribute] = {"a_zero_point": 0, "b_zero_point": 0, "output_type": "i16"}
+    numbers: dict[str, Attribute] = {
+        "a_scale": 0.5, "b_scale": 0.75, "y_scale": 0.9, "zero_point": 0, "low": low, "high": high, "rounding": "tflm",
+    }  # fmt: skip
+    window: dict[str, Attribute] = {
+        "kernel_shape": (2, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "ceil_mode": 0,
+    }  # fmt: skip
+    mean: dict[str, Attribute] = {
+        "x_zero_point": 0, "count_include_pad": 0, "output_type": "i16",
+        "requant": replace(plain, scale=(1 / 6,), rounding=quotient),
+    }  # fmt: skip
+    yield Sample(op="QAdd", inputs=(image, image), attributes={**zeros, **numbers})
+    yield Sample(op="QMul", inputs=(image, image), attributes={**zeros, "requant": plain})
+    yield Sample(op="MaxPool", inputs=(image,), attributes=window)
+    yield Sample(op="QAveragePool", inputs=(image,), attributes={**window, **mean})
 
 
 def float_layers(whole: Sequence[Sample]) -> Iterator[Sample]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.api.graph import Attribute, DType, MultiplyShift, Requant
+from tilewright.api.graph import Attribute, DoubleRounding, DType, MultiplyShift, Rational, Requant
 from tilewright.api.testing import Sample, byte_array
 
 Array = npt.NDArray[np.generic]
@@ -42,6 +43,7 @@ def pytest_tilewright_layers() -> list[Sample]:
         ),
         *_fpu_floats(),
         *_words(rng),
+        *_twice(rng),
         *_floats(rng),
         _grouped(rng, "groups of fours", 3, (12, 24)),
         _grouped(rng, "two filters of a channel", 7, (7, 14)),
@@ -106,6 +108,37 @@ def _words(rng: np.random.Generator) -> list[Sample]:
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
         layer("QGemm", "of 16 bits in sums of 64", (rows, matrix, biases + 2**40), {"b_zero_point": (0,)}),
         layer("QGemm", "of 16 bits from 0 on", (rows, matrix, biases), {"b_zero_point": (0,), "requant": above}),
+    ]
+
+
+def _twice(rng: np.random.Generator) -> list[Sample]:
+    """Sums and products of 16-bit values, and an average of bytes, as TensorFlow Lite Micro rounds them."""
+    a, b = (byte_array(rng, DType.I16, (2, 12, 9, 11), saturated=False) for _ in range(2))
+    image = byte_array(rng, DType.I8, (1, 12, 9, 11), saturated=True)
+    low, high = DType.I16.limits
+    numbers: dict[str, Attribute] = {
+        "a_scale": 0.5, "b_scale": 0.75, "y_scale": 0.9, "a_zero_point": 0, "b_zero_point": 0, "zero_point": 0,
+        "low": low, "high": high, "rounding": "tflm", "output_type": "i16",
+    }  # fmt: skip
+    requant = Requant(scale=(2.0**-15,), zero_point=0, low=low, high=high, rounding=DoubleRounding())
+    product: dict[str, Attribute] = {"requant": requant, "a_zero_point": 0, "b_zero_point": 0, "output_type": "i16"}
+    quotient = Rational(numerator=(1,), denominator=(6,), halves="away")
+    mean = Requant(scale=(1 / 6,), zero_point=0, low=-128, high=127, rounding=quotient)
+    window: dict[str, Attribute] = {
+        **WINDOW, "kernel_shape": (2, 3), "pads": (0,) * 4, "x_zero_point": 0, "count_include_pad": 0, "requant": mean,
+        "output_type": "i8",
+    }  # fmt: skip
+    return [
+        Sample(op="QAdd", kind="of 16 bits, rounded twice", inputs=(a, b), attributes=numbers),
+        Sample(op="QMul", kind="of 16 bits, rounded twice", inputs=(a, b), attributes=product),
+        Sample(op="QAveragePool", kind="by quotients", inputs=(image,), attributes=window),
+        Sample(
+            op="QAveragePool",
+            kind="of 16 bits, by quotients",
+            inputs=(a,),
+            attributes={**window, "requant": replace(mean, low=low, high=high), "output_type": "i16"},
+        ),
+        Sample(op="MaxPool", kind="of 16 bits", inputs=(a,), attributes=WINDOW),
     ]
 
 

@@ -187,6 +187,7 @@ def _pool(site: Site) -> Work:
     outputs = seen.windows * channels
     in_float = site.node.op == "QAveragePool"  # as all that were counted are
     more = {"float output" if in_float else "output": float(outputs)}
+    more |= {"quotient": float(outputs)} if in_float and site.node.rounding == "rational" else {}
     return Work(kind=site.node.op, trips={**trips, **more})
 
 

@@ -27,7 +27,7 @@ SCALES = ((0.7732463, 2.045217), (0.31, -0.9), (0.01, 0.02), (0.5, 0.25), (1.0, 
 
 
 def of(op: str) -> list[Kernel]:
-    return [kernel for kernel in KERNELS if kernel.op == op]
+    return [kernel for kernel in KERNELS if kernel.op == op and "onnx" in kernel.roundings]
 
 
 @st.composite

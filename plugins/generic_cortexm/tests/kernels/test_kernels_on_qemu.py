@@ -19,7 +19,7 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift
+from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift, Rational
 from tilewright.operators.convolution.conv import CONV
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.products.gemm import GEMM
@@ -251,6 +251,13 @@ def pool_case(rng: np.random.Generator, index: int) -> Case:
         "requant": requant_of(rng, taps, y_type, 100.0 * taps, index), "output_type": y_type.value,
         "x_zero_point": int(rng.integers(*x_type.limits)), "count_include_pad": index // 2 % 2,
     }  # fmt: skip
+    if index % 6 == 2:  # of one count, and of several
+        counts = (taps,) if index == 2 else tuple(range(1, taps + 1))
+        quotient = Rational(numerator=(1,) * len(counts), denominator=counts, halves="away")
+        low, high = y_type.limits
+        scale = tuple(1 / count for count in counts)
+        requant = Requant(scale=scale, zero_point=0, low=low, high=high, rounding=quotient)
+        attributes |= {"requant": requant, "x_zero_point": 0, "pads": (0,) * 4 if index == 2 else pads}
     return QAVERAGE_POOL, [x], attributes, ()
 
 
@@ -381,6 +388,30 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
     return QUANTIZE, [x, np.asarray(scale), zero], {"to": y_type.value}, (1, 2)
 
 
+def small_words_case(rng: np.random.Generator, index: int) -> Case:
+    """Pools, sums and products of 16-bit values, as TensorFlow Lite Micro rounds them."""
+    x = byte_array(rng, DType.I16, (1 + index % 2, (3, 8, 13)[index // 4], 9, 7), index % 3 == 0)
+    low, high = DType.I16.limits if index < 8 else (-3, 900)
+    rounding = DoubleRounding() if index % 2 else Rational(numerator=(1,), denominator=(6,), halves="away")
+    requant = Requant(scale=(2.0**-15 if index % 2 else 1 / 6,), zero_point=0, low=low, high=high, rounding=rounding)
+    window: dict[str, Attribute] = {
+        "kernel_shape": (2, 3), "strides": (1, 2), "dilations": (1, 1), "pads": (1, 0, 0, 1), "ceil_mode": 0,
+    }  # fmt: skip
+    zeros: dict[str, Attribute] = {"a_zero_point": 0, "b_zero_point": 0, "output_type": "i16"}
+    other = byte_array(rng, DType.I16, (x.shape, x.shape[2:], (1,))[index // 4], False)
+    if index % 4 == 0:
+        mean = {"x_zero_point": 0, "count_include_pad": 1, "requant": requant, "output_type": "i16"}
+        return QAVERAGE_POOL, [x], {**window, **mean}, ()
+    if index % 4 == 1:
+        return QMUL, [x, other], {**zeros, "requant": requant}, ()
+    if index % 4 == 2:
+        return MAX_POOL, [x], window, ()
+    scales: dict[str, Attribute] = {
+        "a_scale": 0.5, "b_scale": -0.75, "y_scale": 0.9, "zero_point": 0, "low": low, "high": high, "rounding": "tflm",
+    }  # fmt: skip
+    return QADD, [x, other], {**zeros, **scales}, ()
+
+
 FAMILIES = (
     (recurrent_case, 2),
     (border_case, 4),
@@ -438,13 +469,14 @@ def everything(rounding: str = "onnx") -> SideBySide:
 
 
 WORDS = {f"cortex-m.{unit}.{name}_words" for unit in ("dsp", "mve") for name in ("qconv", "qgemm", "depthwise")}
+WORDS |= {"cortex-m.mve.qadd_twice"}
 ROUNDED = {"onnx": lambda case, _: case, "tflm": rounded_twice, "multiply-shift": shifted}
 
 
 @cache
 def of_words() -> SideBySide:
     rng = np.random.default_rng(3)
-    cases = [words_case(rng, index) for index in range(24)]
+    cases = [words_case(rng, index) for index in range(24)] + [small_words_case(rng, index) for index in range(12)]
     return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 

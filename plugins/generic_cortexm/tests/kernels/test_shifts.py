@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.api.graph import MultiplyShift, Requant, requantise
+from tilewright.api.graph import MultiplyShift, Rational, Requant, requantise
 from tilewright.api.kernel import AccumulatorBounds
-from tilewright_cortexm.kernels.shifts import multiplies_and_shifts, shift_numbers
+from tilewright_cortexm.kernels.shifts import divides, multiplies_and_shifts, quotient_numbers, shift_numbers
 
 
 def bounds(*reach: int) -> AccumulatorBounds:
@@ -59,3 +59,27 @@ def test_what_has_none_says_why() -> None:
     assert "register" not in reason(2**30, bits=64)
     plain = Requant(scale=(0.5,), zero_point=0, low=-128, high=127)
     assert shift_numbers(plain, bounds(9)) == "does not multiply, add and shift" and not multiplies_and_shifts(plain)
+
+
+@given(divisor=st.integers(1, 3000), each=st.sampled_from([128, 255]), data=st.data())
+def test_quotients_take_halves_away_from_zero(divisor: int, each: int, data: st.DataObject) -> None:
+    rounding, reach = Rational(numerator=(1,), denominator=(divisor,), halves="away"), each * divisor
+    one = Requant(scale=(1 / divisor,), zero_point=0, low=-256, high=255, rounding=rounding)
+    found = quotient_numbers(one, bounds(reach))
+    assert divides(one) and not isinstance(found, str)
+    halves = [(2 * whole + 1) * divisor // 2 + beside for whole in (-each, -1, 0, each - 1) for beside in (-1, 0, 1)]
+    drawn = data.draw(st.lists(st.integers(-reach, reach), max_size=20))
+    for acc in [-reach, reach, *(acc for acc in halves if abs(acc) <= reach), *drawn]:
+        (wanted,) = requantise(np.array([acc], np.int64), one, 0)
+        assert (acc * found[0].multiplier + found[0].addend) >> found[0].shift == wanted, acc
+
+
+def test_other_quotients_have_none() -> None:
+    for rounding in (
+        Rational(numerator=(1,), denominator=(9,)), Rational(numerator=(2,), denominator=(9,), halves="away")
+    ):  # fmt: skip
+        one = Requant(scale=(0.1,), zero_point=0, low=-128, high=127, rounding=rounding)
+        assert quotient_numbers(one, bounds(9)) == "is no quotient whose halves go away from zero"
+    far = Rational(numerator=(1, 1), denominator=(1, 2**20), halves="away")
+    one = Requant(scale=(1.0, 2.0**-20), zero_point=0, low=-128, high=127, rounding=far)
+    assert "does not fit 32 bits" in str(quotient_numbers(one, bounds(128, 2**27)))

@@ -32,11 +32,13 @@ from tilewright_cortexm.kernels import (
     mve_pools,
     mve_products,
     mve_tables,
+    mve_twice_elementwise,
     mve_words,
     mve_words_depthwise,
     plain_depthwise,
     plain_products,
     quantize,
+    words_pools,
 )
 
 KERNELS: tuple[Kernel, ...] = (
@@ -64,12 +66,14 @@ KERNELS: tuple[Kernel, ...] = (
     *mve_depthwise.KERNELS,
     *mve_words_depthwise.KERNELS,
     *mve_elementwise.KERNELS,
+    *mve_twice_elementwise.KERNELS,
     *mve_float_elementwise.KERNELS,
     *mve_float_matmul.KERNELS,
     *mve_float_pools.KERNELS,
     *mve_float_row.KERNELS,
     *mve_float_spread.KERNELS,
     *mve_pools.KERNELS,
+    *words_pools.KERNELS,
     *lookup.KERNELS,
     *quantize.KERNELS,
     *mve_tables.KERNELS,

@@ -11,9 +11,11 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.dsp_requant import AnyForm, DspForm, any_form
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form
+from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, dsp_block, each_of
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 _ROWS, _BLOCK = 3, 2
 _UNROLLS = (4, 3, 2, 1)
@@ -26,7 +28,7 @@ def _groups(layer: MatMul) -> int:
 def _scratch(layer: MatMul, columns: int) -> int:
     """Three widened rows, the panel and its parameters, one row of A as bytes, results of three rows."""
     groups = _groups(layer)
-    return groups * (_ROWS * 8 + 4) + columns * (groups * 4 + 8 + _ROWS)
+    return groups * (_ROWS * 8 + 4) + columns * (groups * 4 + 4 * (1 + _form(layer).stored) + _ROWS)
 
 
 def _panel(layer: MatMul) -> int:
@@ -40,10 +42,10 @@ def _form_or_reason(layer: MatMul) -> AnyForm | str:
     return any_form(layer.requant, layer.form, layer.bounds)
 
 
-def _form(layer: MatMul) -> DspForm:
+def _form(layer: MatMul) -> AnyForm:
     """Of a layer that `_match` took."""
     found = _form_or_reason(layer)
-    if not isinstance(found, DspForm):
+    if isinstance(found, str):
         raise TypeError(found)
     return found
 
@@ -55,8 +57,8 @@ def _match(site: Site) -> MatMul | str:
     if layer.rows < _ROWS:
         return f"has {layer.rows} rows; three are computed together"
     form = _form_or_reason(layer)
-    if not isinstance(form, DspForm):
-        return form if isinstance(form, str) else "is requantised by more words than there are in a panel"
+    if isinstance(form, str):
+        return form
     return layer if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
 
 
@@ -65,7 +67,7 @@ def _instructions(tile: TileShape) -> float:
     layer: MatMul = tile.site.analysis
     groups, panels = _groups(layer), ceil_div(layer.columns, _panel(layer))
     blocks, triples = ceil_div(layer.columns, _BLOCK), ceil_div(layer.rows, _ROWS)
-    block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
+    block = groups * 20 + 3 * groups / _unroll(groups) + 28 + _ROWS * _BLOCK * _form(layer).more
     rows = _ROWS * (groups * (18 if layer.b_zero else 9) + 40)
     packed = layer.columns * (groups * 20 + 30)
     return layer.batches * (triples * (blocks * block + panels * rows) + packed + 150)
@@ -76,22 +78,24 @@ def _unroll(groups: int) -> int:
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": int(_form(site.analysis).exact.sum())}}
+    return {"accumulator_bits": 32, "requant": _form(site.analysis).described()}
 
 
 def _values(call: Call) -> Mapping[str, object]:
     layer: MatMul = call.site.analysis
     form, requant, unroll = _form(layer), layer.requant, _unroll(_groups(layer))
+    twice = isinstance(form, TwiceForm)
     kind, widen = f"u{unroll}_{form.label(requant)}", call.site.input(0).dtype.value
     return {
         "function": f"tw_dsp_matmul_{widen}_{kind}",
         "widen": widen,
         "blocks": [
-            {**dsp_block(f"tw_dsp_rows_3x{size}_{kind}", _ROWS, size, more=True), "unroll": unroll}
+            {**dsp_block(f"tw_dsp_rows_3x{size}_{kind}", _ROWS, size, more=True, twice=twice), "unroll": unroll}
             for size in (_BLOCK, 1)
         ],
         **form.names(requant),
-        "numbers": f"{_panel(layer)}, {form.words[0]}, {form.above}, {requant.zero_point}",
+        "stored": form.stored,
+        "numbers": ", ".join(map(str, (_panel(layer), *form.only(requant.zero_point)))),
         **form_of.call_values(call),
     }
 
@@ -111,9 +115,14 @@ KERNELS = (
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (_WIDENED, *each_of(BLOCK, values["blocks"]), _MATMUL),
+        source=lambda values: (
+            *([TWICE] if values["twice"] else []),
+            _WIDENED,
+            *each_of(BLOCK, values["blocks"]),
+            _MATMUL,
+        ),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
-        roundings=("onnx", "multiply-shift"),
+        roundings=ROUNDINGS,
     ),
 )

@@ -20,9 +20,10 @@ TW_KERNEL uint32_t tw_dsp_four(const uint8_t *x, int32_t step, int32_t count, in
 }
 
 /* Columns of B as the blocks take weights: four signed bytes of each column of a block in turn, zero after the last.
- * Parameters of each block: what is added to its columns' sums, then the multiplier or scale for each. */
-static void tw_dsp_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t columns, int32_t word, uint32_t *w,
-        int32_t *parameters)
+ * Parameters of each block: what is added to its columns' sums, then the words of each: the multiplier or scale, or
+ * three, of which the first two are together (`stored`). */
+static void tw_dsp_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t columns, const int32_t *words,
+        int32_t stored, uint32_t *w, int32_t *parameters)
 {
     const int32_t groups = (p->depth + 3) / 4;
     for (int32_t n = 0; n < columns; ++n) {
@@ -39,7 +40,14 @@ static void tw_dsp_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t colum
             *to = four;
             to += lanes;
         }
-        parameters[(2 * (n - lane)) + lane] = p->a_zero * ((p->depth * p->b_zero) - sum);
-        parameters[(2 * (n - lane)) + lanes + lane] = word;
+        int32_t *const block = parameters + ((stored + 1) * (n - lane));
+        block[lane] = p->a_zero * ((p->depth * p->b_zero) - sum);
+        if (stored == 1) {
+            block[lanes + lane] = words[0];
+        } else {
+            block[lanes + (2 * lane)] = words[0];
+            block[lanes + (2 * lane) + 1] = words[1];
+            block[(3 * lanes) + lane] = words[2];
+        }
     }
 }

@@ -15,6 +15,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, requantiser
+from tilewright_cortexm.kernels.dsp_twice import TwiceForm
 from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
@@ -39,6 +40,8 @@ def _match_average(site: Site) -> Average | str:
     layer = _match(site)
     one = layer if isinstance(layer, str) else average(site, layer)
     form = one if isinstance(one, str) else any_form(one.requant, one.form, one.bounds)
+    if not isinstance(one, str) and one.words > 1 and isinstance(form, TwiceForm):
+        return "windows that count unequal numbers of positions are requantised by several words each"
     return form if isinstance(form, str) else one
 
 
@@ -168,6 +171,6 @@ KERNELS = (
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
-    _average_kernel("QAveragePool", "cortex-m.dsp.qaverage_pool", ("onnx",)),
+    _average_kernel("QAveragePool", "cortex-m.dsp.qaverage_pool", ("onnx", "rational")),
     _average_kernel("QReduceMean", "cortex-m.dsp.qreduce_mean", ROUNDINGS),
 )

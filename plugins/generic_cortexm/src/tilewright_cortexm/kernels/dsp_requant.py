@@ -18,7 +18,13 @@ from tilewright.api.graph import Requant, requantise
 from tilewright.api.kernel import AccumulatorBounds, CodeFragments, RequantForm
 from tilewright_cortexm.kernels.dsp_shift import own_shifts, shared_shift
 from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm, twice_form
-from tilewright_cortexm.kernels.shifts import multiplies_and_shifts, shift_numbers
+from tilewright_cortexm.kernels.shifts import (
+    ShiftNumbers,
+    divides,
+    multiplies_and_shifts,
+    quotient_numbers,
+    shift_numbers,
+)
 from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
 if TYPE_CHECKING:
@@ -127,11 +133,14 @@ def any_form(
     """The form of a layer of any rounding; `form` is that of `onnx`. Or why there is none."""
     if form is not None:
         return dsp_form(requant, form, together)
-    return _shift_form(requant, bounds) if multiplies_and_shifts(requant) else twice_form(requant, bounds)
+    if divides(requant):
+        return _shift_form(requant, quotient_numbers(requant, bounds))
+    if multiplies_and_shifts(requant):
+        return _shift_form(requant, shift_numbers(requant, bounds))
+    return twice_form(requant, bounds)
 
 
-def _shift_form(requant: Requant, bounds: AccumulatorBounds) -> AnyForm | str:
-    numbers = shift_numbers(requant, bounds)
+def _shift_form(requant: Requant, numbers: list[ShiftNumbers] | str) -> AnyForm | str:
     if isinstance(numbers, str):
         return numbers
     shared = shared_shift(numbers, requant.zero_point)

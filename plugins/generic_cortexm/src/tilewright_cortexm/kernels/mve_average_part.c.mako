@@ -1,5 +1,5 @@
 <%doc>
-Needs function, sign ("s" or "u", of x), low, high.
+Needs function, sign ("s" or "u", of x), low, high, requantise.
 </%doc>\
 #include "mve.h"
 
@@ -41,7 +41,7 @@ TW_KERNEL void ${function}(const uint8_t *x, uint8_t *y, int32_t *acc, int32_t p
         }
         ${function}_add(x + c, sums, pixels, channels);
         for (int32_t k = 0; (k < 4) && last; ++k) {
-            y[c + k] = (uint8_t)tw_mve_requant(sums[k], scale, zero_point, ${low}, ${high});
+            y[c + k] = (uint8_t)${requantise}(sums[k], scale, zero_point, ${low}, ${high});
         }
     }
 }

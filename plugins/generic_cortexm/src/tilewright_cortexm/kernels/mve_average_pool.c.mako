@@ -1,5 +1,5 @@
 <%doc>
-Needs function, sign ("s" or "u", of x), low, high, words, padding, lanes: 8, sums of 16 bits, which hold 255 values, or
+Needs function, sign ("s" or "u", of x), low, high, words, padding, requantise, convert, lanes: 8, sums of 16 bits, which hold 255 values, or
 4, sums of 32.
 </%doc>\
 #include "mve.h"
@@ -11,7 +11,7 @@ Needs function, sign ("s" or "u", of x), low, high, words, padding, lanes: 8, su
     sums = ["q1", "q2"] if lanes == 8 else ["q0"]
     width = 128 // lanes
     finish = (
-        "vsub.i32 {q}, {q}, %[zeros]", "vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, %[scale]", "vcvtn.s32.f32 {q}, {q}"
+        "vsub.i32 {q}, {q}, %[zeros]", "vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, %[scale]", f"{convert}.s32.f32 {{q}}, {{q}}"
     )
     bounds = "" if full else f', [low] "r"({low}), [high] "r"({high})'
 %>\
@@ -76,7 +76,7 @@ ${line("vpst")}\
                 sum += *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + (i * row_step) + (j * column_step) + c);
             }
         }
-        y[c] = (uint8_t)tw_mve_requant(sum, factor, zero_point, ${low}, ${high});
+        y[c] = (uint8_t)${requantise}(sum, factor, zero_point, ${low}, ${high});
     }
 #endif
 }

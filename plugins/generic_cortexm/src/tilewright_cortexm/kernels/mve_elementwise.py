@@ -86,7 +86,7 @@ def run_of(site: Site) -> int:
     return length
 
 
-def _instructions(each: float, row: float) -> Callable[[TileShape], float]:
+def element_instructions(each: float, row: float) -> Callable[[TileShape], float]:
     """Executed instructions: of an element, and of a row, of which there is one for every run that broadcasts."""
 
     def instructions(tile: TileShape) -> float:
@@ -107,7 +107,7 @@ KERNELS = (
         engine="mve",
         match=sum_of,
         in_place=in_place,
-        instructions=_instructions(3.0, 20),
+        instructions=element_instructions(3.0, 20),
         describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
         source=(c_template("${function}", "mve_sum.c.mako"),),
@@ -121,7 +121,7 @@ KERNELS = (
         engine="mve",
         match=_refused_product,
         in_place=in_place,
-        instructions=_instructions(2.8, 22),
+        instructions=element_instructions(2.8, 22),
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": 1}},
         values=_product_values,
         source=(c_template("${function}", "mve_product.c.mako"),),

@@ -1,5 +1,7 @@
 """Knows how Helium pools: the largest of sixteen channels at a time, sums of eight, or of four in long windows.
-Does not know integer forms of requantisation: the formula itself costs no more.
+Does not know integer forms of requantisation: the formula itself costs no more. What is divided with halves away from
+zero is multiplied by the least float32 that is not below `1 / divisor`: a half stays one or is more, and nothing else
+comes to one, up to sums of 2**21.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api import ceil_div
-from tilewright.api.graph import DType, Site
+from tilewright.api.graph import DType, Rational, Requant, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
-from tilewright_cortexm.kernels.sources import c_template
+from tilewright_cortexm.kernels.shifts import divides, quotient_numbers
+from tilewright_cortexm.kernels.sources import c_fragment, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,9 +28,43 @@ if TYPE_CHECKING:
 _LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
 
 
+_LARGEST = 2**21  # of sums that are divided
+
+
 def _match_average(site: Site) -> Average | str:
     layer = pool(site)
-    return layer if isinstance(layer, str) else average(site, layer)
+    one = layer if isinstance(layer, str) else average(site, layer)
+    if isinstance(one, str) or not divides(one.requant):
+        return one
+    numbers = quotient_numbers(one.requant, one.bounds)
+    if isinstance(numbers, str):
+        return numbers
+    most = max(number.reach for number in numbers)
+    return f"divides sums as large as {most}; floats hold {_LARGEST} exactly enough" if most >= _LARGEST else one
+
+
+def _scales(requant: Requant) -> npt.NDArray[np.float32]:
+    """What sums are multiplied by."""
+    if not isinstance(requant.rounding, Rational):
+        return np.asarray(requant.scale, np.float32)
+    divisors = np.asarray(requant.rounding.denominator, np.float64)
+    scales = (1 / divisors).astype(np.float32)
+    return np.where(scales * divisors < 1, np.nextafter(scales, np.float32(2)), scales).astype(np.float32)
+
+
+def _kind(requant: Requant) -> str:
+    """Part of a C name."""
+    return "a" if divides(requant) else ""
+
+
+def _rounded(requant: Requant) -> dict[str, object]:
+    """What C templates are told of it."""
+    away = divides(requant)
+    return {
+        "away": away,
+        "convert": "vcvta" if away else "vcvtn",
+        "requantise": "tw_mve_requant_away" if away else "tw_mve_requant",
+    }
 
 
 def _sign(site: Site) -> str:
@@ -43,8 +80,7 @@ def _access(site: Matched) -> Access:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    scales = np.asarray(site.node.requant().scale, np.float32)
-    return {"R": scales[: site.analysis.words].view(np.int32)}
+    return {"R": _scales(site.node.requant())[: site.analysis.words].view(np.int32)}
 
 
 def _instructions(tile: TileShape, layer: PoolShape, lanes: int, each: float) -> float:
@@ -84,7 +120,8 @@ def _part_values(call: Call) -> Mapping[str, object]:
     one: Average = call.site.analysis
     sign, requant = _sign(call.site), one.requant
     return {
-        "function": f"tw_mve_average_part_{sign}_{requant.low}_{requant.high}".replace("-", "m"),
+        "function": f"tw_mve_average_part_{sign}{_kind(requant)}_{requant.low}_{requant.high}".replace("-", "m"),
+        **_rounded(requant),
         "sign": sign,
         "low": requant.low,
         "high": requant.high,
@@ -97,10 +134,11 @@ def _whole_values(call: Call) -> Mapping[str, object]:
     one: Average = call.site.analysis
     layer = one.pool
     sign, lanes, words, requant = _sign(call.site), _lanes(layer), one.words, one.requant
-    kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}_{requant.low}_{requant.high}"
+    kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}{_kind(requant)}_{requant.low}_{requant.high}"
     numbers = (one.zero_point, requant.zero_point, *layer.counted_fields(call))
     return {
         "function": f"tw_mve_average_pool_{kind}".replace("-", "m"),
+        **_rounded(requant),
         "sign": sign,
         "lanes": lanes,
         "words": words,
@@ -118,11 +156,13 @@ def _describe(site: Matched) -> Mapping[str, object]:
 
 
 _AVERAGE = c_template("${function}", "mve_average_pool.c.mako")
+_AWAY = c_fragment("mve_away.h")
 _PART = c_template("${function}", "mve_average_part.c.mako")
 
 
-def _average_kernel(op: str, name: str) -> Kernel:
+def _average_kernel(op: str, name: str, roundings: tuple[str, ...] = ("onnx",)) -> Kernel:
     return Kernel(
+        roundings=roundings,
         name=name,
         op=op,
         target="cortex-m",
@@ -134,7 +174,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         instructions=_average_instructions,
         describe=_describe,
         values=_average_values,
-        source=lambda values: (_PART if values["part"] else _AVERAGE,),
+        source=lambda values: (*([_AWAY] if values["away"] else []), _PART if values["part"] else _AVERAGE),
         accumulates=lambda site: pools.accumulates(site.analysis.pool),
         call=pools.AVERAGE_CALL,
         includes=("<stdint.h>", "<string.h>"),
@@ -156,6 +196,6 @@ KERNELS = (
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
-    _average_kernel("QAveragePool", "cortex-m.mve.qaverage_pool"),
+    _average_kernel("QAveragePool", "cortex-m.mve.qaverage_pool", ("onnx", "rational")),
     _average_kernel("QReduceMean", "cortex-m.mve.qreduce_mean"),
 )

@@ -3,7 +3,9 @@ channel a multiplier, an addend and a shift, with which a sum becomes `(sum * mu
 Does not know instructions.
 
 What rounds is part of the addend; the zero point is not. Layers whose register wraps around or saturates for some sum
-have no such numbers.
+have no such numbers. A quotient whose halves go away from zero (the averages of `tflm`) is one of them, too: with a
+multiplier just above `2**shift / denominator` halves leave zero, and with `2**shift` above `2 * denominator * sum` no
+other sum comes as near to a half as that.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.api.graph import MultiplyShift
+from tilewright.api.graph import MultiplyShift, Rational
 from tilewright_cortexm.kernels.twice import reaches
 
 if TYPE_CHECKING:
@@ -62,6 +64,27 @@ def shift_numbers(requant: Requant, bounds: AccumulatorBounds) -> list[ShiftNumb
             multipliers, addends, halves, shifts, reaches(bounds), strict=True
         )
     ]
+
+
+def divides(requant: Requant) -> bool:
+    """Whether the rounding is a quotient."""
+    return isinstance(requant.rounding, Rational)
+
+
+def quotient_numbers(requant: Requant, bounds: AccumulatorBounds) -> list[ShiftNumbers] | str:
+    """The numbers of sums that are divided, or why there are none. All have one shift."""
+    rounding = requant.rounding
+    if not isinstance(rounding, Rational) or rounding.halves != "away" or set(rounding.numerator) != {1}:
+        return "is no quotient whose halves go away from zero"
+    found = reaches(bounds)
+    divisors = rounding.denominator * (len(found) if len(rounding.denominator) == 1 else 1)
+    shift = max((2 * divisor * reach).bit_length() for divisor, reach in zip(divisors, found, strict=True))
+    numbers = [
+        ShiftNumbers(multiplier=(1 << shift) // divisor + 1, addend=1 << shift >> 1, shift=shift, reach=reach)
+        for divisor, reach in zip(divisors, found, strict=True)
+    ]
+    fits = all(one.multiplier < 2**31 for one in numbers)
+    return numbers if fits else "a divisor is so large that its multiplier does not fit 32 bits"
 
 
 def _largest(values: Iterable[int]) -> int:
