@@ -17,7 +17,13 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, CodeFragments, FragmentTemplate, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels import taps
-from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles
+from tilewright_snitch.kernels.byte_costs import (
+    AGAIN_CYCLES,
+    ByteRows,
+    conv_cycles,
+    depthwise_cycles,
+    stack_reads,
+)
 from tilewright_snitch.kernels.byte_layers import GRAIN, ByteLayer, byte_conv, byte_depthwise
 from tilewright_snitch.kernels.byte_products import BYTES_FIELDS
 from tilewright_snitch.kernels.byte_rounding import ROUNDINGS
@@ -105,10 +111,10 @@ def _scratch(tile: TileShape) -> int:
     return LAYER_BYTES + 4 * (sums + seen * wide)
 
 
-def _cycles(tile: TileShape) -> float:
+def _work(tile: TileShape) -> ByteRows:
     layer: ByteLayer = tile.site.analysis
     pointwise = prod(layer.windows.kernel) == 1
-    work = ByteRows(
+    return ByteRows(
         batches=trips(tile, "n"),
         rows=1 if pointwise else trips(tile, "h"),
         columns=_columns(tile),
@@ -116,7 +122,15 @@ def _cycles(tile: TileShape) -> float:
         channels=_channels(tile),
         outputs=_channels(tile) if layer.depthwise else trips(tile, "o"),
     )
-    return depthwise_cycles(layer, work) if layer.depthwise else conv_cycles(layer, work)
+
+
+def _cycles(tile: TileShape) -> float:
+    layer: ByteLayer = tile.site.analysis
+    return AGAIN_CYCLES + (depthwise_cycles if layer.depthwise else conv_cycles)(layer, _work(tile))
+
+
+def _stack_reads(tile: TileShape) -> float:
+    return stack_reads(tile.site.analysis, _work(tile))
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -236,7 +250,8 @@ CONV = Kernel(
     parallel=("h", "w", "o", "n"),
     accumulates=lambda site: PartialSums(loops=("c",), dtype=DType.F32) if site.analysis.cut else None,
     cycles=_cycles,
-    step_cycles=code_cycles(CODE_BYTES),
+    stack_reads=_stack_reads,
+    step_cycles=code_cycles(CODE_BYTES) - AGAIN_CYCLES,
     describe=_describe,
     values=_conv_values,
     source=_conv_source,
@@ -258,7 +273,8 @@ DEPTHWISE = Kernel(
     multiples={"c": 2},
     parallel=("h", "w", "c", "n"),
     cycles=_cycles,
-    step_cycles=code_cycles(DEPTHWISE_CODE_BYTES),
+    stack_reads=_stack_reads,
+    step_cycles=code_cycles(DEPTHWISE_CODE_BYTES) - AGAIN_CYCLES,
     describe=_describe,
     values=_depthwise_values,
     source=lambda values: (_around(taps.TAPS),),
