@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import onnx
@@ -13,6 +15,8 @@ from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, registry_for
 
 GRAIN = 8  # of the made-up cluster's scratchpad
@@ -87,3 +91,15 @@ def test_of_whole_networks_as_well(network: str) -> None:
     least = asked_for(refusal(model, RUNTIME_BYTES + 40))
     assert refusal(model, least) is None
     assert refusal(model, least - GRAIN) is not None
+
+
+def test_a_machine_is_settled_for_the_kernels_that_are_exchanged(tmp_path: Path) -> None:
+    """As for those that were bound first: stacks that sufficed these may be too small for others."""
+    machine = replace(CLUSTER, settle_kernels=lambda platform, kernels: replace(platform, summary=" ".join(kernels)))
+    first = Deployment(saved(tmp_path, 0), CLUSTER.name, Options(), registry_for(machine)).bound
+    others = {name: replace(one, kernel=replace(one.kernel, name="other")) for name, one in first.bindings.items()}
+    fitting = Fitting(planner=cast(Planner, None), rebind=lambda kernels: replace(first, bindings=others))
+    assert fitting.rebind is not None
+    found = fitting._with_kernels(first, fitting.rebind, {})
+    assert found.platform.summary == "other"
+    assert found.platform.bound_kernels == {"other"} != first.platform.bound_kernels

@@ -18,6 +18,7 @@ STACKS = Stacks(
     call_cycles=100.0,
     outer_call_cycles=20.0,
     outer_slowdown=1.5,
+    outer_read_cycles=60.0,
 )
 
 
@@ -44,6 +45,7 @@ def test_where_they_are_and_what_they_take(l1: int, settings: dict[str, str], me
     assert platform.runtime_bytes == {"l1": taken}
     (engine,) = platform.engines
     assert (engine.call_cycles, engine.slowdown) == ((100.0, 1.0) if memory == "l1" else (120.0, 1.5))
+    assert engine.stack_cycles == (0.0 if memory == "l1" else 60.0)
     near, far = STACKS.inner_section(platform, 0x1000), STACKS.outer_section(platform)
     assert (near == "", far == "") == (memory != "l1", memory == "l1")
     assert f"{l1 + 0x1000 - taken:#x} (NOLOAD)" in near or not near
@@ -101,3 +103,13 @@ def test_they_are_as_large_as_kernels_need(settings: dict[str, str], kernels: se
     assert NEEDS.one_bytes(sized) == each
     assert sized.runtime_bytes == {"l1": 0 if "stacks" in settings else 9 * each}
     assert NEEDS.memory(sized) == NEEDS.memory(cluster(**settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "each"), [({}, (368, 672, 1024, 368)), ({"stack": "512"}, (512,) * 4), ({"stacks": "l2"}, (1024,) * 4)]
+)
+def test_they_follow_kernels_that_are_exchanged(settings: dict[str, str], each: tuple[int, ...]) -> None:
+    platform = replace(cluster(**settings), settle_kernels=NEEDS.for_kernels)
+    for kernels, size in zip(({"small"}, {"small", "large"}, {"unknown"}, {"small"}), each, strict=True):
+        platform = platform.running(kernels)
+        assert NEEDS.one_bytes(platform) == size

@@ -273,11 +273,13 @@ class Fitting:
         return replace(bound, diagnostics=(*bound.diagnostics, *slower_kernels(bound, first, proposal.memories)))
 
     def _with_kernels(self, first: Bound, rebind: Rebind, kernels: Mapping[str, str]) -> Bound:
-        """Bound again on the same machine, once for the same kernels."""
+        """Bound again on the same machine, with what these kernels need of it; once for the same kernels."""
         key = tuple(sorted(kernels.items()))
         if key not in self.bindings:
             self.bindings[key] = rebind(kernels)
-        return replace(self.bindings[key], platform=first.platform)
+        bound = self.bindings[key]
+        running = (binding.kernel.name for binding in bound.bindings.values())
+        return replace(bound, platform=first.platform.running(running))
 
     def _error_of(self, first: Bound, failures: Sequence[PlanFailure]) -> TilewrightError:
         """The reason that is nearest to fitting, with what to change."""

@@ -49,6 +49,15 @@ def test_cycles_are_those_of_the_instructions(costs: dict[str, object], engine: 
     assert stated_cycles(one, engine, tile(one)) == cycles
 
 
+@pytest.mark.parametrize(("reads", "cycles"), [(None, 200.0), (lambda shape: 3.0, 130.0)])
+def test_reads_of_a_far_stack_stand_for_the_slowdown(reads: object, cycles: float) -> None:
+    one, far = kernel(cycles=lambda shape: 100.0, stack_reads=reads), Engine(name="c", slowdown=2.0, stack_cycles=10.0)
+    stated = stated_cycles(one, far, tile(one))
+    assert stated is not None
+    assert far.slowdown * stated == cycles
+    assert stated_cycles(one, Engine(name="c", slowdown=2.0), tile(one)) == 100.0
+
+
 def test_on_a_core_that_counts_a_cycle_is_an_instruction() -> None:
     one = kernel(instructions=lambda shape: 200.0)
     counting = Engine(name="cpu", instructions=COSTS.counted())

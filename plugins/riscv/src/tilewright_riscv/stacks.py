@@ -24,6 +24,7 @@ class Stacks:
     call_cycles: float  # of a kernel's call on one tile
     outer_call_cycles: float  # more than that, with far stacks
     outer_slowdown: float  # of kernels, with far stacks
+    outer_read_cycles: float = 0.0  # of a read of a far stack, for kernels that say how many they do; 0: the slowdown
     kernel_bytes: Mapping[str, int] = field(default_factory=dict)  # of a step that runs this kernel, as gcc compiles it
 
     def options(self, near: str) -> tuple[Option, ...]:
@@ -95,20 +96,29 @@ class Stacks:
             platform.engines[0],
             call_cycles=self.call_cycles + (self.outer_call_cycles if far else 0.0),
             slowdown=self.outer_slowdown if far else 1.0,
+            stack_cycles=self.outer_read_cycles if far else 0.0,
         )
         taken = 0 if far else self.all_bytes(platform)
         return replace(platform, engines=(engine, *platform.engines[1:]), runtime_bytes={near: taken})
 
     def for_kernels(self, platform: Platform, kernels: frozenset[str]) -> Platform:
         """For `Platform.settle_kernels`: stacks in the scratchpad are as large as what runs needs, where that is known
-        of all of it and nobody chose a size.
+        of all of it and nobody chose a size; also after others, when kernels were exchanged.
         """
-        asked = platform.settings.get("stack", "auto") != "auto"
-        if asked or not kernels <= set(self.kernel_bytes) or self.memory(platform) != platform.inner:
+        wanted, before = platform.settings.get("stack", "auto"), platform.bound_kernels
+        own = before is not None and wanted == self._needed(before)
+        if (wanted != "auto" and not own) or self.memory(platform) != platform.inner:
             return platform
+        needed = self._needed(kernels)
+        settings = {**platform.settings, "stack": needed}
+        return platform if needed == wanted else self.settled(replace(platform, settings=settings))
+
+    def _needed(self, kernels: frozenset[str]) -> str:
+        """Of the setting `stack`: what suffices for these kernels, or "auto" where that is not known of all."""
+        if not kernels <= set(self.kernel_bytes):
+            return "auto"
         most = max((self.kernel_bytes[name] for name in kernels), default=0)
-        each = min(align_up(PROGRAM_BYTES + most, 16), self.each_bytes)
-        return self.settled(replace(platform, settings={**platform.settings, "stack": str(each)}))
+        return str(min(align_up(PROGRAM_BYTES + most, 16), self.each_bytes))
 
     def macros(self, platform: Platform) -> tuple[str, ...]:
         """What the runtime's files are told: cores that compute, stacks, bytes of each."""

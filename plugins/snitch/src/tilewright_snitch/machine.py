@@ -25,6 +25,7 @@ STEP_CYCLES = 12 * ONCE_CYCLES  # of a step, once: the runtime's code for copies
 CALL_CYCLES = 2500.0  # of a tile: its place, arguments, two barriers, and code that has left the cache
 FAR_SLOWDOWN = 1.75  # of kernels whose stacks are in the main memory: what does not fit registers takes 100 cycles
 FAR_PLAIN_SLOWDOWN = 4.0  # the same of portable C, whose loops read more of what they are told
+FAR_READ_CYCLES = 60.0  # of a word of such a stack, where kernels say how many they read
 FAR_CALL_CYCLES = 4000.0  # of a tile, the same
 FETCH_CYCLES = 115.0  # of the smallest copy out of the main memory, which answers after 100
 STORE_CYCLES = 15.0  # of the smallest copy into it: nobody waits for the memory

@@ -21,6 +21,7 @@ from tilewright_snitch.machine import (
     CORES,
     FAR_CALL_CYCLES,
     FAR_PLAIN_SLOWDOWN,
+    FAR_READ_CYCLES,
     FAR_SLOWDOWN,
     L3_BASE,
     L3_BYTES,
@@ -46,6 +47,7 @@ STACKS = Stacks(
     call_cycles=CALL_CYCLES,
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
+    outer_read_cycles=FAR_READ_CYCLES,
     kernel_bytes=KERNEL_BYTES,
 )
 

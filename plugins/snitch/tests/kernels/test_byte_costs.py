@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.kernel import Windows
-from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles
+from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles, stack_reads
 from tilewright_snitch.kernels.byte_layers import ByteLayer
 
 WINDOWS = Windows(kernel=(3, 3), strides=(1, 1), dilations=(1, 1), before=(1, 1), after=(1, 1))
@@ -50,3 +50,11 @@ def test_results_of_an_odd_number_of_outputs_take_longer() -> None:
     """Two in a register need scales that begin at an even place."""
     even, odd, more = (conv_cycles(LAYER, replace(WORK, outputs=outputs)) for outputs in (16, 17, 18))
     assert odd - even > (more - even) / 2
+
+
+def test_stacks_are_read_by_every_run_of_every_row() -> None:
+    """A far stack makes small tiles slow, and rows that are computed at once no slower."""
+    wider, higher = (replace(WORK, columns=40, at_once=20), replace(WORK, rows=8))
+    assert stack_reads(LAYER, wider) == stack_reads(LAYER, WORK)
+    assert stack_reads(LAYER, higher) > 1.9 * stack_reads(LAYER, WORK)
+    assert stack_reads(replace(LAYER, depthwise=True), WORK) > stack_reads(LAYER, WORK)

@@ -218,6 +218,7 @@ class Kernel:
     instructions: Callable[[TileShape], float] | None = (
         None  # instead of `cycles`, of an engine that has `instructions`
     )
+    stack_reads: Callable[[TileShape], float] | None = None  # of `cycles`: what its core reads of its stack
     step_cycles: float = 0.0  # of a step, once, beside what its engine takes: this kernel's code comes into caches
     code_stays: bool = False  # it fits the cache: no `Engine.code_waits`, no `copy_start_cycles` of a core apart
     describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values

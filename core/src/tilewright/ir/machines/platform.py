@@ -71,6 +71,7 @@ class Engine:
     )  # operator, a core's part of a tile
     instructions: InstructionCosts | None = field(default=None, metadata=DERIVED)
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
+    stack_cycles: float = 0.0  # instead of that, of kernels with `stack_reads`: each read of a stack in a slow memory
     code_waits: int = 0  # instructions come the way of copies: what so many first tiles of a step execute waits
     copy_start_cycles: float = 0.0  # of the core that starts one: others wait, unless it does so while they compute
     queue: int = 1  # jobs of asynchronous kernels that it takes; with 2, one may start before another is waited for

@@ -10,10 +10,13 @@ from tilewright.ir.machines.platform import Engine
 
 def stated_cycles(kernel: Kernel, engine: Engine, tile: TileShape) -> float | None:
     """What the kernel says that one core takes for `tile`, in cycles, or what `engine` does of its instructions; None
-    where neither knows.
+    where neither knows. `Engine.slowdown` is still to be multiplied by.
     """
     if kernel.cycles is not None:
-        return kernel.cycles(tile)
+        cycles = kernel.cycles(tile)
+        if engine.stack_cycles and kernel.stack_reads is not None:
+            return (cycles + engine.stack_cycles * kernel.stack_reads(tile)) / engine.slowdown
+        return cycles
     costs = engine.instructions
     if costs is None:
         return None

@@ -20,6 +20,10 @@ RUN_CYCLES = 150.0  # of columns that are computed together: their place, and ca
 EIGHT_CYCLES, FOUR_CYCLES, ONE_CYCLES = 50.0, 34.0, 30.0  # of results of a pixel, so many outputs together
 RESULTS_CYCLES = 75.0  # of these, beside their pixels
 
+CALL_READS, ROW_READS = 30.0, 93.0  # of the stack: of a call, and of a row of a run of columns
+DEPTHWISE_ROW_READS = 114.0  # the same, where channels are by themselves
+AGAIN_CYCLES = 3000.0  # of a tile: code that has left the cache since the last one
+
 PRODUCT_CALL_CYCLES = 120.0
 PRODUCT_CYCLES = {4: 8.75, 1: 3.7}  # of a weight, rows together
 PRODUCT_BLOCK_CYCLES = {4: 502.0, 1: 126.0}  # of four outputs
@@ -83,6 +87,12 @@ def depthwise_cycles(layer: ByteLayer, work: ByteRows) -> float:
     sums = taps_cycles(1, run, work.channels + work.channels % 2, kind="products", clip=0)
     row = RUN_CYCLES + sums + _results(work)
     return CALL_CYCLES + work.batches * work.runs * (_widening(layer, work) + work.rows * row)
+
+
+def stack_reads(layer: ByteLayer, work: ByteRows) -> float:
+    """Of either: what functions save, and what does not fit registers."""
+    row = DEPTHWISE_ROW_READS if layer.depthwise else ROW_READS
+    return CALL_READS + work.batches * work.runs * work.rows * row
 
 
 def gemm_cycles(rows: int, outputs: int, depth: int) -> float:

@@ -1,6 +1,8 @@
 #pragma once
 #include "streams.h"
 #include "integer_products.h"
+#include "products.h"
+#include "windows.h"
 #include <stdint.h>
 
 /* Bytes whose products are summed as float32, which is exact: no sum reaches 2^24. */
@@ -15,6 +17,16 @@ typedef struct {
     int32_t low;
     int32_t high;
 } tw_sn_bytes;
+
+/* What a core is told of a layer of windows, in its scratch: stacks are small, or far away. */
+typedef struct {
+    float lanes[16];
+    tw_sn_windows windows;
+    tw_sn_bytes bytes;
+    tw_sn_products products; /* of a row of windows, where channels are not by themselves */
+    tw_sn_sums sums;         /* of a part of the channels */
+    int32_t even;            /* what follows begins at a pair of floats */
+} tw_sn_byte_layer;
 
 /* fsb: the lowest byte of a register that is a C string. */
 #ifdef TW_SN_STREAMS

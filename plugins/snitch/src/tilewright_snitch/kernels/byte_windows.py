@@ -17,13 +17,19 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, CodeFragments, FragmentTemplate, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels import taps
-from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles
+from tilewright_snitch.kernels.byte_costs import (
+    AGAIN_CYCLES,
+    ByteRows,
+    conv_cycles,
+    depthwise_cycles,
+    stack_reads,
+)
 from tilewright_snitch.kernels.byte_layers import GRAIN, ByteLayer, byte_conv, byte_depthwise
 from tilewright_snitch.kernels.byte_products import BYTES_FIELDS
 from tilewright_snitch.kernels.byte_rounding import ROUNDINGS
-from tilewright_snitch.kernels.conv import PRODUCTS_FIELDS, WHOLE, WINDOWS_FIELDS, window_fields
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, trips
-from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, RESULTS, sums_values
+from tilewright_snitch.kernels.conv import WINDOWS_FIELDS, window_fields
+from tilewright_snitch.kernels.layers import NEAR, trips
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, sums_values
 from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+LAYER_BYTES = 264  # of tw_sn_byte_layer, see byte_rows.h
 CODE_BYTES, DEPTHWISE_CODE_BYTES = 3900, 3300  # that a layer executes
 MOST_FLOATS = {False: 512, True: 1024}  # of x that are widened together, were windows beside each other; of depthwise
 FEWEST = 4  # columns at once
@@ -92,22 +99,22 @@ def _columns(tile: TileShape) -> int:
 
 
 def _scratch(tile: TileShape) -> int:
-    """Lanes; zeros for all channels that are by themselves; sums that are not kept elsewhere; what is widened."""
+    """The layer; zeros for all channels that are by themselves; sums that are not kept elsewhere; what is widened."""
     layer: ByteLayer = tile.site.analysis
     channels = _channels(tile)
     windows, wide = layer.windows.two_axes, align_up(channels, 2)
     columns = min(at_once(layer), _columns(tile))
     seen = windows.kernel[0] * ((columns - 1) * windows.strides[1] + (windows.kernel[1] - 1) * windows.dilations[1] + 1)
     if layer.depthwise:
-        return LANES_BYTES + 4 * wide * (1 + columns + seen)
+        return LAYER_BYTES + 4 * wide * (1 + columns + seen)
     sums = 0 if channels < layer.channels else columns * align_up(trips(tile, "o"), 2)
-    return LANES_BYTES + 4 * (sums + seen * wide)
+    return LAYER_BYTES + 4 * (sums + seen * wide)
 
 
-def _cycles(tile: TileShape) -> float:
+def _work(tile: TileShape) -> ByteRows:
     layer: ByteLayer = tile.site.analysis
     pointwise = prod(layer.windows.kernel) == 1
-    work = ByteRows(
+    return ByteRows(
         batches=trips(tile, "n"),
         rows=1 if pointwise else trips(tile, "h"),
         columns=_columns(tile),
@@ -115,7 +122,15 @@ def _cycles(tile: TileShape) -> float:
         channels=_channels(tile),
         outputs=_channels(tile) if layer.depthwise else trips(tile, "o"),
     )
-    return depthwise_cycles(layer, work) if layer.depthwise else conv_cycles(layer, work)
+
+
+def _cycles(tile: TileShape) -> float:
+    layer: ByteLayer = tile.site.analysis
+    return AGAIN_CYCLES + (depthwise_cycles if layer.depthwise else conv_cycles)(layer, _work(tile))
+
+
+def _stack_reads(tile: TileShape) -> float:
+    return stack_reads(tile.site.analysis, _work(tile))
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -135,6 +150,9 @@ def _values(call: Call, form: str, channels: str) -> dict[str, Any]:
         "odd": parity == "odd",
         "parity": parity,
         "results": f"tw_sn_bytes_{parity}",
+        **dict.fromkeys(("name", "begins", "goes_on", "function", "kept"), ""),
+        "deep": False,
+        "sums": {},
         "fields": window_fields(call, layer.windows.two_axes, channels=channels, w_output=w.strides[0]),
         "row": {
             "channels": channels,
@@ -150,9 +168,9 @@ def _values(call: Call, form: str, channels: str) -> dict[str, Any]:
     }
 
 
-def _named(found: dict[str, Any], function: object) -> dict[str, Any]:
-    """With the names of the function of float32, and of the one of bytes around it."""
-    return {**found, "function": function, "bytes": f"{function}_{found['element']}_{found['parity']}"}
+def _named(found: dict[str, Any], around: object) -> dict[str, Any]:
+    """With the name of the function of bytes around what computes floats."""
+    return {**found, "bytes": f"{around}_{found['element']}_{found['parity']}"}
 
 
 def _conv_values(call: Call) -> Mapping[str, object]:
@@ -161,10 +179,6 @@ def _conv_values(call: Call) -> Mapping[str, object]:
     found = {
         **_values(call, "part" if part else "whole", call.extents["c"] if part else str(layer.channels)),
         **sums_values(DType.F32, bias=False),
-        "products": {"rows": 1, "outputs": call.operands["Y"].extents[1], "c_output": 1, "y_output": 1},
-        "joined": True,
-        "sums": {},
-        "kept": "",
     }
     return _part_values(call, found) if part else _named(found, f"{found['name']}_conv")
 
@@ -196,31 +210,30 @@ def _depthwise_values(call: Call) -> Mapping[str, object]:
 
 _WIDENING = c_template("tw_sn_${element}_widen", "byte_widening.c.mako", c_fragment("byte_rows.h"))
 _RESULTS = c_template("tw_sn_bytes_${parity}", "byte_results.c.mako", c_fragment("byte_rows.h"))
-_PART = c_template("${function}", "conv_part.c.mako", c_fragment("windows.h"), RESULTS)
 
 
-def _around(inner: FragmentTemplate) -> FragmentTemplate:
-    return c_template("${bytes}", "byte_windows.c.mako", _WIDENING, _RESULTS, inner)
+def _around(*inner: FragmentTemplate) -> FragmentTemplate:
+    return c_template("${bytes}", "byte_windows.c.mako", _WIDENING, _RESULTS, *inner)
 
 
 def _conv_source(values: Mapping[str, object]) -> CodeFragments:
     if values["form"] == "whole":
-        return (_around(WHOLE),)
-    return (*(PRODUCTS.of(name=values[way], bias=bias) for way, bias in _WAYS.items()), _around(_PART))
+        return (_around(PRODUCTS),)
+    return (*(PRODUCTS.of(name=values[way], bias=bias) for way, bias in _WAYS.items()), _around())
 
 
-_SUMS_FIELDS = """&(tw_sn_sums){
+_LAYER = "((tw_sn_byte_layer *)(void *)${scratch})"
+_CALL = f"""\
+{_LAYER}->windows = {WINDOWS_FIELDS};
+{_LAYER}->bytes = {BYTES_FIELDS};
+% if form == "part":
+{_LAYER}->sums = (tw_sn_sums){{
 % for field, value in sums.items():
-    .${field} = ${value},
+    .${{field}} = ${{value}},
 % endfor
-}, """
-_BEGIN = f"${{bytes}}(&{WINDOWS_FIELDS}, &{BYTES_FIELDS}, "
-_CONV_CALL = f"""\
-% if sums:
-{_BEGIN}&{PRODUCTS_FIELDS}, {_SUMS_FIELDS}${{X}}, ${{W}}, ${{P}}, ${{kept}}(uint8_t *)${{Y}}, (float *)${{scratch}});
-% else:
-{_BEGIN}&{PRODUCTS_FIELDS}, ${{X}}, ${{W}}, ${{P}}, (uint8_t *)${{Y}}, (float *)${{scratch}});
-% endif"""
+}};
+% endif
+${{bytes}}({_LAYER}, ${{X}}, ${{W}}, ${{P}}, ${{kept}}(uint8_t *)${{Y}});"""
 
 CONV = Kernel(
     name="snitch.qconv_floats",
@@ -237,11 +250,12 @@ CONV = Kernel(
     parallel=("h", "w", "o", "n"),
     accumulates=lambda site: PartialSums(loops=("c",), dtype=DType.F32) if site.analysis.cut else None,
     cycles=_cycles,
-    step_cycles=code_cycles(CODE_BYTES),
+    stack_reads=_stack_reads,
+    step_cycles=code_cycles(CODE_BYTES) - AGAIN_CYCLES,
     describe=_describe,
     values=_conv_values,
     source=_conv_source,
-    call=_CONV_CALL,
+    call=_CALL,
     includes=INCLUDES,
 )
 
@@ -259,11 +273,12 @@ DEPTHWISE = Kernel(
     multiples={"c": 2},
     parallel=("h", "w", "c", "n"),
     cycles=_cycles,
-    step_cycles=code_cycles(DEPTHWISE_CODE_BYTES),
+    stack_reads=_stack_reads,
+    step_cycles=code_cycles(DEPTHWISE_CODE_BYTES) - AGAIN_CYCLES,
     describe=_describe,
     values=_depthwise_values,
     source=lambda values: (_around(taps.TAPS),),
-    call=f"{_BEGIN}${{X}}, ${{W}}, ${{P}}, (uint8_t *)${{Y}}, (float *)${{scratch}});",
+    call=_CALL,
     includes=INCLUDES,
 )
 
