@@ -54,28 +54,34 @@ def timed(problem: Problem, form: str, work: int = 2_000_000) -> tuple[float, So
 def timed_program(program: Path, rows: Sequence[Row], capacity: int, limit: int = 120) -> tuple[float, str]:
     """CPU seconds of MiniMalloc's program with its default settings, and whether it found a plan."""
     with tempfile.TemporaryDirectory() as folder:
-        asked, answered = Path(folder) / "in.csv", Path(folder) / "out.csv"
-        with asked.open("w", newline="") as stream:
+        question, answered = Path(folder) / "in.csv", Path(folder) / "out.csv"
+        with question.open("w", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
             lines.writerow(["id", "lower", "upper", "size"])
             lines.writerows((number, *row) for number, row in enumerate(rows))
-        command = [program, f"--capacity={capacity}", f"--input={asked}", f"--output={answered}", f"--timeout={limit}s"]
+        command = [
+            program,
+            f"--capacity={capacity}",
+            f"--input={question}",
+            f"--output={answered}",
+            f"--timeout={limit}s",
+        ]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, capture_output=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found = done.returncode == 0 and answered.exists() and answered.stat().st_size > 0
+        result = done.returncode == 0 and answered.exists() and answered.stat().st_size > 0
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return spent, "feasible" if found else "unknown"
+    return spent, "feasible" if result else "unknown"
 
 
 def instances() -> dict[str, list[Row]]:
     """MiniMalloc's challenging problems."""
-    found = {}
+    result = {}
     for file in sorted((SHARED / "minimalloc").glob("*.csv")):
         with file.open(newline="") as stream:
             rows = list(csv.DictReader(stream))
-        found[file.name[0]] = [(int(row["lower"]), int(row["upper"]), int(row["size"])) for row in rows]
-    return found
+        result[file.name[0]] = [(int(row["lower"]), int(row["upper"]), int(row["size"])) for row in rows]
+    return result
 
 
 def reversed_in_time(rows: Sequence[Row]) -> list[Row]:
@@ -138,13 +144,13 @@ def challenging(forms: Sequence[str], program: Path | None) -> None:
 def packings(form: str, seeds: int) -> None:
     """Perfect packings: how many are found within 10 s each."""
     for count in (100, 200, 300):
-        found, slowest, total = 0, 0.0, 0.0
+        result, slowest, total = 0, 0.0, 0.0
         for seed in range(seeds):
             seconds, solution = timed(problem_of(cut_rectangle(count, 150, 1024, seed), 1024), form, work=400_000)
-            found += solution.status == "feasible" and seconds <= 10
+            result += solution.status == "feasible" and seconds <= 10
             slowest, total = max(slowest, seconds), total + seconds
         print(
-            f"n={count}, {form}: {found} of {seeds} within 10 s; slowest {slowest:.2f} s, total {total:.2f} s",
+            f"n={count}, {form}: {result} of {seeds} within 10 s; slowest {slowest:.2f} s, total {total:.2f} s",
             flush=True,
         )
 

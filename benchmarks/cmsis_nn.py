@@ -79,19 +79,19 @@ def measured(layers: Sequence[Layer], core: str, source: Path, folder: Path) -> 
     built = library(core, source, folder)
     counts = counted([call for _, call in every], core, built, source, folder / f"run-{core}")
     for index in range(len(layers)):
-        found = [count for (at, _), count in zip(every, counts, strict=True) if at == index]
-        best = min(found, key=lambda count: count.instructions, default=None)
-        yield best and replace(best, outputs=tuple(one.outputs[0] for one in found))
+        result = [count for (at, _), count in zip(every, counts, strict=True) if at == index]
+        best = min(result, key=lambda count: count.instructions, default=None)
+        yield best and replace(best, outputs=tuple(item.outputs[0] for item in result))
 
 
 def library(core: str, source: Path, folder: Path) -> list[Path]:
     """Its objects; those that are there already are taken as they are."""
     place = folder / f"cmsis-nn-{core}"
     place.mkdir(parents=True, exist_ok=True)
-    found = [file for file in sorted(source.glob("Source/**/*.c")) if not any(word in str(file) for word in LEFT_OUT)]
-    if not found:
+    result = [file for file in sorted(source.glob("Source/**/*.c")) if not any(word in str(file) for word in LEFT_OUT)]
+    if not result:
         sys.exit(f"{source}: no Source/*/*.c; give the folder of a copy of github.com/ARM-software/CMSIS-NN")
-    objects = [place / f"{file.stem}.o" for file in found]
+    objects = [place / f"{file.stem}.o" for file in result]
     flags = ["-std=c11", "-Ofast", *FLOATS, *machine_flags(core), "-ffunction-sections", f"-I{source}/Include"]
     with ThreadPoolExecutor(2) as pool:
         for done in [
@@ -100,7 +100,7 @@ def library(core: str, source: Path, folder: Path) -> list[Path]:
                 [GCC, *flags, *(MENDED if "_f32" in file.name else ()), "-c", str(file), "-o", str(target)],
                 folder,
             )
-            for file, target in zip(found, objects, strict=True)
+            for file, target in zip(result, objects, strict=True)
             if not target.is_file()
         ]:
             done.result()
@@ -183,10 +183,10 @@ def _results(every: Sequence[PeerCall], core: str, folder: Path) -> Iterator[Pee
     head, *lines = (folder / "counts.txt").read_text(encoding="ascii").splitlines()
     numbers = [list(map(int, line.split())) for line in lines]
     visits = {index - 1: dict(zip(head.split()[1:], visit, strict=True)) for index, *visit in numbers if visit}
-    given, at = (folder / "outputs.bin").read_bytes(), 0
+    stated, at = (folder / "outputs.bin").read_bytes(), 0
     for number, call in enumerate(every):
         size = int(np.prod(call.shape)) * call.dtype.size_bytes
-        array = np.frombuffer(given[at : at + size], call.dtype.numpy).reshape(call.shape).transpose(call.axes)
+        array = np.frombuffer(stated[at : at + size], call.dtype.numpy).reshape(call.shape).transpose(call.axes)
         at += size
         yield PeerCount(outputs=(array,), **_counts(visits[number], core))
 

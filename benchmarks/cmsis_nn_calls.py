@@ -68,7 +68,9 @@ def _last(array: Any) -> Any:
 
 def _square(site: Site) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The image's and the result's shape, by channels last."""
-    return tuple(tuple(np.moveaxis(np.empty(one.shape, np.int8), 1, -1).shape) for one in (site.input(0), site.output))
+    return tuple(
+        tuple(np.moveaxis(np.empty(item.shape, np.int8), 1, -1).shape) for item in (site.input(0), site.output)
+    )
 
 
 _IMAGE = (0, 3, 1, 2)
@@ -206,10 +208,10 @@ def _matmul(layer: Layer) -> Iterator[PeerCall]:
     shapes = {"shape": (*a.shape[:-1], n), "axes": tuple(range(a.ndim)), "dtype": site.output.dtype}
     if a.dtype == np.float32:
         sizes = _dims("in", lead, 1, k, m) + _dims("filter", lead, 1, k, n) + _dims("out", lead, 1, n, m)
-        for given, order in ((b, "true"), (right, "false")):
+        for stated, order in ((b, "true"), (right, "false")):
             params = f"static const cmsis_nn_bmm_params_f32 params_@ = {{false, {order}, {{{NONE}}}, {PLAIN}}};\n"
             call = f"arm_batch_matmul_f32(&scratch, &params_@, {places})"
-            yield PeerCall(constants=params + sizes, ready="", call=call, feeds={"a": a, "w": given}, **shapes)
+            yield PeerCall(constants=params + sizes, ready="", call=call, feeds={"a": a, "w": stated}, **shapes)
         return
     sizes = _dims("in", lead, 1, m, k) + _dims("filter", lead, 1, n, k) + _dims("out", lead, 1, m, n)
     requant, zero, (other,) = site.node.requant(), site.node.integer("a_zero_point"), site.node.integers("b_zero_point")

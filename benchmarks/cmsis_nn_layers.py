@@ -137,7 +137,7 @@ def rounded(dtype: DType, scale: tuple[float, ...], zero: int = 0) -> Requant:
     low, high = dtype.limits
     if dtype is DType.I8:
         return Requant(scale=scale, zero_point=zero, low=low, high=high, rounding=DoubleRounding())
-    numbers = [fixed_multiplier(one) for one in scale]
+    numbers = [fixed_multiplier(item) for item in scale]
     cut = tuple(min((multiplier + 2**15) >> 16, 2**15 - 1) for multiplier, _ in numbers)
     rounding = MultiplyShift(multiplier=cut, shift=tuple(15 - exponent for _, exponent in numbers), bits=64)
     return Requant(scale=scale, zero_point=0, low=low, high=high, rounding=rounding)
@@ -148,7 +148,7 @@ def scales(dtype: DType, channels: int, depth: int, largest: int) -> tuple[float
     values = 74.0 if dtype is DType.I8 else 18900.0
     spread = np.linspace(0.5, 1.5, channels) if channels > 1 else [1.0]
     unit = (40 if dtype is DType.I8 else 10000) / (values * largest * 0.58 * np.sqrt(depth))
-    return tuple(float(unit * one) for one in spread)
+    return tuple(float(unit * item) for item in spread)
 
 
 def same_pads(size: Size, steps: Size, kernel: Size, apart: Size) -> tuple[int, ...]:

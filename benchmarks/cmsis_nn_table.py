@@ -48,18 +48,20 @@ class Beside:
         return self.ours / self.theirs
 
 
-def beside(asked: argparse.Namespace) -> int:
+def beside(arguments: argparse.Namespace) -> int:
     """The table, and a line that sums it up."""
-    layers = [layer for layer in compared() if asked.only in layer.name]
+    layers = [layer for layer in compared() if arguments.only in layer.name]
     with tempfile.TemporaryDirectory() as folder:
-        kept = (asked.kept or Path(folder)).resolve()
+        kept = (arguments.kept or Path(folder)).resolve()
         lines = [
-            line for core in asked.cores.split(",") for line in of_core(layers, core, asked.cmsis_nn.resolve(), kept)
+            line
+            for core in arguments.cores.split(",")
+            for line in of_core(layers, core, arguments.cmsis_nn.resolve(), kept)
         ]
     lines.sort(key=lambda line: -line.ratio)
     told = {"layers": len(layers), "lines": [{**asdict(line), "ratio": round(line.ratio, 3)} for line in lines]}
-    if asked.json:
-        asked.json.write_text(f"{json.dumps(told, indent=1)}\n", encoding="ascii")
+    if arguments.json:
+        arguments.json.write_text(f"{json.dumps(told, indent=1)}\n", encoding="ascii")
     print("| layer | core | operations | kernel | instructions | CMSIS-NN | ratio | of modelled cycles | equal |")
     print("|---|---|---:|---|---:|---:|---:|---:|---|")
     for line in lines:
@@ -114,13 +116,13 @@ def of_core(layers: Sequence[Layer], core: str, source: Path, kept: Path) -> Ite
 def ours(layers: Sequence[Layer], core: str) -> Iterator[tuple[str, float, dict[str, int], Any]]:
     """The kernel, its estimated instructions, what was counted, and the result, of layers in one program."""
     target = f"cortex-{core}"
-    many = images_by_channels_last(side_by_side([(layer.site, layer.inputs) for layer in layers]))
-    plan = many.deployment(target, ROOM, load_for(target=target))
+    count = images_by_channels_last(side_by_side([(layer.site, layer.inputs) for layer in layers]))
+    plan = count.deployment(target, ROOM, load_for(target=target))
     runner = load_named(("runner", RUNNER)).runners[RUNNER]
     with tempfile.TemporaryDirectory() as folder:
-        result = many.run(plan, runner, Path(folder), trace=False)
+        result = count.run(plan, runner, Path(folder), trace=False)
     outputs = result.outputs[0]
-    for node in many.graph.nodes:
+    for node in count.graph.nodes:
         if node.name.endswith(MOVED):
             continue
         found = outputs.get(node.outputs[0])
@@ -133,7 +135,7 @@ def ours(layers: Sequence[Layer], core: str) -> Iterator[tuple[str, float, dict[
 
 def nearest(ours: Any, theirs: Sequence[Any]) -> str:
     """How far a result is from the nearest of several."""
-    return min((apart(ours, one) for one in theirs), key=lambda far: far != "yes")
+    return min((apart(ours, their) for their in theirs), key=lambda far: far != "yes")
 
 
 def apart(ours: Any, other: Any) -> str:

@@ -92,8 +92,8 @@ def tables(arguments: argparse.Namespace) -> int:
     measured: Measured = million_instructions if arguments.instructions else partial(cpu_seconds, runs=arguments.runs)
     shown = partial(beside, digits=0, word="M") if arguments.instructions else partial(beside, digits=2, word="s")
     unit = measured([sys.executable, "-c", "import onnx"])
-    asked = shown(measured([TILEWRIGHT, "--help"]), unit)
-    print(f"`import onnx`: {shown(unit, unit)}; `tilewright --help`: {asked}\n", flush=True)
+    seconds = shown(measured([TILEWRIGHT, "--help"]), unit)
+    print(f"`import onnx`: {shown(unit, unit)}; `tilewright --help`: {seconds}\n", flush=True)
     print(f"| network | check | {' | '.join(TARGETS)} |\n|---|---:|{'---:|' * len(TARGETS)}")
     worst = 0.0
     for model in arguments.models or default_models():
@@ -190,10 +190,10 @@ def million_instructions(command: list[str], *, code: int = 0) -> float:
     python = command[1:] if command[0] == sys.executable else command
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # others of its threads spin
     done = subprocess.run([*counting, *python], check=False, capture_output=True, text=True, env=environment)
-    found = re.search(r"refs: +([\d,]+)", done.stderr)
-    if done.returncode != code or not found:
+    match = re.search(r"refs: +([\d,]+)", done.stderr)
+    if done.returncode != code or not match:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}\n{done.stderr}")
-    return int(found[1].replace(",", "")) / 1e6
+    return int(match[1].replace(",", "")) / 1e6
 
 
 def import_seconds(module: str, runs: int) -> float:

@@ -37,13 +37,13 @@ def main() -> int:
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--portable", action="store_true")
     parser.add_argument("--json", type=Path)
-    asked = parser.parse_args()
-    cores, networks = asked.cores.split(","), asked.networks.split(",")
-    found = [measured(asked.models, name, core, asked.portable) for name in networks for core in cores]
-    sys.stdout.write("".join(f"{line}\n" for line in table(found, cores)))
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    return 0 if all(item["exact"] for item in found) else 1
+    arguments = parser.parse_args()
+    cores, networks = arguments.cores.split(","), arguments.networks.split(",")
+    result = [measured(arguments.models, name, core, arguments.portable) for name in networks for core in cores]
+    sys.stdout.write("".join(f"{line}\n" for line in table(result, cores)))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return 0 if all(item["exact"] for item in result) else 1
 
 
 def measured(models: Path, name: str, core: str, portable: bool) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def measured(models: Path, name: str, core: str, portable: bool) -> dict[str, An
     traced, counted = (run(plan, inputs, trace=trace) for trace in (True, False))
     graph, executed = plan.scheduled.bound.graph, [step.name for step in plan.scheduled.steps]
     verdicts = judge_steps(graph, executed, plan.registry.operators, (inputs,), traced.values)
-    same = all(np.array_equal(counted.outputs[0][one], traced.outputs[0][one]) for one in graph.outputs)
+    same = all(np.array_equal(counted.outputs[0][output], traced.outputs[0][output]) for output in graph.outputs)
     steps = counted.step_counts
     return {
         "network": name,
@@ -84,12 +84,12 @@ def run(plan: Deployment, inputs: dict[str, Any], trace: bool) -> RunResult:
     return result
 
 
-def table(found: list[dict[str, Any]], cores: list[str]) -> Iterator[str]:
+def table(result: list[dict[str, Any]], cores: list[str]) -> Iterator[str]:
     """Instructions, one line for each network, then what the largest stack and code are."""
     yield "| network | MACs | " + " | ".join(cores) + " | stack B | code B |"
     yield "|---|" + "---:|" * (len(cores) + 3)
-    for name in dict.fromkeys(item["network"] for item in found):
-        mine = {item["core"]: item for item in found if item["network"] == name}
+    for name in dict.fromkeys(item["network"] for item in result):
+        mine = {item["core"]: item for item in result if item["network"] == name}
         cells = [f"{mine[core]['counts']['instructions']:,}{'' if mine[core]['exact'] else ' WRONG'}" for core in cores]
         most = [max(item["counts"][what] for item in mine.values()) for what in ("stack_bytes", "code_bytes")]
         macs = mine[cores[0]]["macs"]

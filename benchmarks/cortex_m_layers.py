@@ -55,15 +55,15 @@ def main() -> int:
     parser.add_argument("--cores", default="m4,m55")
     parser.add_argument("--kept", type=Path, metavar="FOLDER")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    asked = parser.parse_args()
-    if asked.cmsis_nn:
+    arguments = parser.parse_args()
+    if arguments.cmsis_nn:
         from cmsis_nn_table import beside
 
-        return beside(asked)
-    chosen = [layer for layer in layers() if asked.only in layer.name]
+        return beside(arguments)
+    chosen = [layer for layer in layers() if arguments.only in layer.name]
     wrong = 0
     print("| layer | operations | kernel | estimate | instructions | for each |\n|---|---:|---|---:|---:|---:|")
-    for layer, kernel, estimate, count, exact in measured(chosen, asked.core, asked.portable):
+    for layer, kernel, estimate, count, exact in measured(chosen, arguments.core, arguments.portable):
         wrong += not exact
         each = f"{count / layer.work:.3f}{'' if exact else ' WRONG'}"
         print(f"| {layer.name} | {layer.work:,} | {kernel} | {estimate:,.0f} | {count:,} | {each} |")
@@ -73,14 +73,14 @@ def main() -> int:
 def measured(chosen: Sequence[Layer], core: str, portable: bool) -> Iterator[tuple[Layer, str, float, int, bool]]:
     """All of them in one program, run twice: with every value written out, and counted."""
     target = f"cortex-{core}"
-    many = side_by_side([(layer.site, layer.inputs) for layer in chosen])
-    plan = many.deployment(target, registry=portable_only(load_for(target=target), portable))
+    model = side_by_side([(layer.site, layer.inputs) for layer in chosen])
+    plan = model.deployment(target, registry=portable_only(load_for(target=target), portable))
     runner = load_named(("runner", RUNNER)).runners[RUNNER]
     with tempfile.TemporaryDirectory() as folder:
-        traced = many.run(plan, runner, Path(folder) / "traced", trace=True)
-        counted = many.run(plan, runner, Path(folder) / "counted", trace=False)
-    exact = {verdict.name: verdict.exact for verdict in many.judge(plan, traced)}
-    for layer, node in zip(chosen, many.graph.nodes, strict=True):
+        traced = model.run(plan, runner, Path(folder) / "traced", trace=True)
+        counted = model.run(plan, runner, Path(folder) / "counted", trace=False)
+    exact = {verdict.name: verdict.exact for verdict in model.judge(plan, traced)}
+    for layer, node in zip(chosen, model.graph.nodes, strict=True):
         binding = plan.bound.bindings[node.name]
         count = counted.step_counts[node.name]["instructions"]
         yield layer, binding.kernel.name, binding.candidates[0].cycles, count, exact[node.name]
@@ -163,7 +163,7 @@ def weights(shape: Sequence[int]) -> Any:
 def requant(channels: int, depth: int, low: int = -128) -> Requant:
     """Scales that use the range of the output."""
     scale = 40 / (74 * 74 * np.sqrt(depth)) * np.linspace(0.5, 1.5, channels)
-    return Requant(scale=tuple(float(one) for one in scale.astype(np.float32)), zero_point=-5, low=low, high=127)
+    return Requant(scale=tuple(float(factor) for factor in scale.astype(np.float32)), zero_point=-5, low=low, high=127)
 
 
 def conv(
@@ -205,10 +205,10 @@ def pool(op: str, channels: int, size: int, kernel: int, stride: int, pad: int) 
         scales = tuple(float(np.float32(0.9 / count)) for count in range(1, kernel * kernel + 1))
         scale = Requant(scale=scales if pad else scales[-1:], zero_point=3, low=-128, high=127)
         attributes |= {"x_zero_point": -4, "count_include_pad": 0, "requant": scale}
-    found = layer(
+    result = layer(
         f"{op} {kernel}x{kernel} {channels} stride {stride}", op, [drawn((1, channels, size, size))], attributes
     )
-    return replace(found, work=found.site.output.elements * kernel * kernel)
+    return replace(result, work=result.site.output.elements * kernel * kernel)
 
 
 def mean(shape: tuple[int, ...], axes: tuple[int, ...]) -> Layer:
@@ -228,8 +228,8 @@ def pair(op: str, shape: tuple[int, ...], other: tuple[int, ...]) -> Layer:
         }  # fmt: skip
     else:
         attributes = {"a_zero_point": 3, "b_zero_point": -128, "requant": requant(1, 1)}
-    found = layer(f"{op} {list(shape)} {list(other)}", op, [drawn(shape), drawn(other)], attributes)
-    return replace(found, work=found.site.output.elements)
+    result = layer(f"{op} {list(shape)} {list(other)}", op, [drawn(shape), drawn(other)], attributes)
+    return replace(result, work=result.site.output.elements)
 
 
 def lookup(shape: tuple[int, ...]) -> Layer:

@@ -34,14 +34,14 @@ def main() -> int:
     parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     parser.add_argument("--io", default="pool", choices=("pool", "user", "push"), help="where inputs live, by rows")
     parser.add_argument("--memory", type=int, help="bytes of RAM that there are, by rows")
-    asked, wrong = parser.parse_args(), 0
-    limits = {"ram": asked.memory} if asked.memory else {}
-    by_rows = Options(optimize=asked.optimize, io_inputs=asked.io, memory=limits)
+    arguments, wrong = parser.parse_args(), 0
+    limits = {"ram": arguments.memory} if arguments.memory else {}
+    by_rows = Options(optimize=arguments.optimize, io_inputs=arguments.io, memory=limits)
     sys.stdout.write(f"| {' | '.join(_HEAD)} |\n|---|---|{'---:|' * 5}\n")
-    for name in asked.networks.split(","):
-        for core in asked.cores.split(","):
-            layers = measured(asked.models, name, f"cortex-{core}", Options(tiler="whole"))
-            rows = measured(asked.models, name, f"cortex-{core}", by_rows)
+    for name in arguments.networks.split(","):
+        for core in arguments.cores.split(","):
+            layers = measured(arguments.models, name, f"cortex-{core}", Options(tiler="whole"))
+            rows = measured(arguments.models, name, f"cortex-{core}", by_rows)
             wrong += layers[2] + rows[2]
             numbers = f"{layers[0]:,} | {rows[0]:,} | {layers[1]:,} | {rows[1]:,} | {rows[1] / layers[1]:.2f}"
             sys.stdout.write(f"| {name} | cortex-{core} | {numbers} |\n")

@@ -69,11 +69,11 @@ def core_table(rows: Sequence[Counted]) -> dict[str, Any]:
         kinds[row.kind].append(row)
         if row.kernel.target == "*":
             kinds[row.kernel.op].append(row)  # for types of elements that were not counted
-    executed = {kind: figures(found) for kind, found in sorted(kinds.items())}
+    executed = {kind: figures(result) for kind, result in sorted(kinds.items())}
     by_kernel: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         by_kernel[row.kernel.name].append(row.cycles / row.instructions)
-    each = {name: _rounded(float(np.mean(found))) for name, found in sorted(by_kernel.items())}
+    each = {name: _rounded(float(np.mean(result))) for name, result in sorted(by_kernel.items())}
     stack: dict[str, int] = defaultdict(int)
     for row in rows:
         stack[row.kernel.name] = max(stack[row.kernel.name], row.stack_bytes)
@@ -84,7 +84,7 @@ def core_table(rows: Sequence[Counted]) -> dict[str, Any]:
 def figures(rows: Sequence[Counted]) -> dict[str, float]:
     """Instructions for each thing that layers go through, none negative; errors are relative."""
     trips = [row.trips for row in rows]
-    names = sorted({name for one in trips for name, count in one.items() if count and name != "call"})
+    names = sorted({name for entry in trips for name, count in entry.items() if count and name != "call"})
     if "stated" in names and len(rows) < FEW:
         names = ["stated"]
     elif len(rows) < FEW:
@@ -94,18 +94,18 @@ def figures(rows: Sequence[Counted]) -> dict[str, float]:
     fixed = min(CALL, 0.5 * counts.min()) if "stated" not in names else 0.0
     best: tuple[float, dict[str, float]] | None = None
     for call in sorted({0.0, 0.3 * fixed, fixed}):
-        matrix = np.array([[one.get(name, 0.0) for name in names] for one in trips]) / counts[:, None]
+        matrix = np.array([[entry.get(name, 0.0) for name in names] for entry in trips]) / counts[:, None]
         solved = _least_squares(matrix * weights[:, None], (1 - call / counts) * weights)
         error = float(np.abs(matrix @ solved + call / counts - 1).mean())
-        found = {name: _rounded(float(value)) for name, value in zip(names, solved, strict=True) if value > 0}
+        result = {name: _rounded(float(value)) for name, value in zip(names, solved, strict=True) if value > 0}
         if best is None or error < best[0] - SMALL:
-            best = error, {**found, **({"call": _rounded(call)} if call else {})}
+            best = error, {**result, **({"call": _rounded(call)} if call else {})}
     return best[1] if best else {}
 
 
 def _most(names: Sequence[str], trips: Sequence[Mapping[str, float]]) -> str:
     """What such layers go through most often."""
-    return max(names, key=lambda name: sum(one.get(name, 0.0) for one in trips), default="call")
+    return max(names, key=lambda name: sum(trip.get(name, 0.0) for trip in trips), default="call")
 
 
 def _least_squares(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -113,15 +113,15 @@ def _least_squares(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     scale = matrix.max(axis=0, initial=0.0) + 1e-300
     scaled = matrix / scale
     square, mixed = scaled.T @ scaled, scaled.T @ wanted
-    found = np.zeros(matrix.shape[1])
+    result = np.zeros(matrix.shape[1])
     for _ in range(ROUNDS):
-        before = found.copy()
-        for at in range(len(found)):
+        before = result.copy()
+        for at in range(len(result)):
             if square[at, at] > 0:
-                found[at] = max(0.0, found[at] + (mixed[at] - square[at] @ found) / square[at, at])
-        if np.abs(found - before).max(initial=0.0) < 1e-9:
+                result[at] = max(0.0, result[at] + (mixed[at] - square[at] @ result) / square[at, at])
+        if np.abs(result - before).max(initial=0.0) < 1e-9:
             break
-    return np.asarray(found / scale)
+    return np.asarray(result / scale)
 
 
 def _rounded(value: float) -> float:

@@ -27,7 +27,7 @@ MOST_WORK, MOST_DEEP = 250_000, 1_000_000  # multiply-accumulates, or elements, 
 
 def collection(seed: int = 0) -> tuple[Layer, ...]:
     """About 370 layers, each with a name of its own."""
-    found: dict[str, Layer] = {}
+    layers: dict[str, Layer] = {}
     for family, (draw, count) in FAMILIES.items():
         rng = np.random.default_rng([seed, *family.encode()])
         drawn = 0
@@ -35,10 +35,10 @@ def collection(seed: int = 0) -> tuple[Layer, ...]:
             layer = draw(rng)
             if layer.work <= (MOST_DEEP if family.endswith("deep") else MOST_WORK):
                 name = f"{family} {drawn}: {layer.name}"
-                found[name], drawn = replace(layer, name=name), drawn + 1
+                layers[name], drawn = replace(layer, name=name), drawn + 1
     for one in every_other(seed):
-        found.setdefault(one.name, one)
-    return tuple(found.values())
+        layers.setdefault(one.name, one)
+    return tuple(layers.values())
 
 
 def every_other(seed: int) -> Iterator[Layer]:

@@ -70,31 +70,31 @@ def main() -> int:
     networks.add_argument("--core", default="m4", choices=tuple(LATENCIES))
     networks.add_argument("--optimize", default="balanced")
     networks.add_argument("--count", type=int, default=20)
-    asked = parser.parse_args()
-    return {"count": _count, "fit": _fit, "judge": _judge, "networks": _networks}[asked.command](asked)
+    arguments = parser.parse_args()
+    return {"count": _count, "fit": _fit, "judge": _judge, "networks": _networks}[arguments.command](arguments)
 
 
-def _count(asked: argparse.Namespace) -> int:
-    target = f"cortex-{asked.core}"
-    layers = [one for one in collection(asked.seed) if asked.family in one.name][:: asked.every]
-    found: list[dict[str, Any]] = []
+def _count(arguments: argparse.Namespace) -> int:
+    target = f"cortex-{arguments.core}"
+    layers = [layer for layer in collection(arguments.seed) if arguments.family in layer.name][:: arguments.every]
+    result: list[dict[str, Any]] = []
     for portable in (True, False):
-        if asked.only == ("kernels" if portable else "portable"):
+        if arguments.only == ("kernels" if portable else "portable"):
             continue
         registry = portable_only(load_for(target=target), portable)
         for at in range(0, len(layers), AT_ONCE):
             part = layers[at : at + AT_ONCE]
-            many = images_by_channels_last(side_by_side([(layer.site, layer.inputs) for layer in part]))
-            found += _counted(many, [layer.name for layer in part], target, registry)
-    kept = {(one["name"], one["kernel"]): one for one in found}
-    text = json.dumps({"core": asked.core, "seed": asked.seed, "layers": list(kept.values())}, indent=0)
-    asked.file.write_text(f"{text}\n", encoding="ascii")
+            model = images_by_channels_last(side_by_side([(layer.site, layer.inputs) for layer in part]))
+            result += _counted(model, [layer.name for layer in part], target, registry)
+    kept = {(layer["name"], layer["kernel"]): layer for layer in result}
+    text = json.dumps({"core": arguments.core, "seed": arguments.seed, "layers": list(kept.values())}, indent=0)
+    arguments.file.write_text(f"{text}\n", encoding="ascii")
     return 0
 
 
-def images_by_channels_last(many: SideBySide) -> SideBySide:
+def images_by_channels_last(side: SideBySide) -> SideBySide:
     """The same with images that come and go as networks have them inside: by channels last, through views."""
-    graph, nodes, feeds = many.graph, list[Node](), dict(many.feeds)
+    graph, nodes, feeds = side.graph, list[Node](), dict(side.feeds)
     tensors, inputs, outputs = dict(graph.tensors), list(graph.inputs), list(graph.outputs)
     for node in graph.nodes:
         x, y = node.inputs[0], node.outputs[0]
@@ -117,12 +117,12 @@ def _transpose(value: str, moved: str, perm: tuple[int, ...]) -> Node:
     return Node(name=f"{moved}{MOVED}", op="Transpose", inputs=(value,), outputs=(moved,), attributes={"perm": perm})
 
 
-def _counted(many: SideBySide, names: Sequence[str], target: str, registry: Registry) -> Iterator[dict[str, Any]]:
-    plan = many.deployment(target, ROOM, registry)
+def _counted(side: SideBySide, names: Sequence[str], target: str, registry: Registry) -> Iterator[dict[str, Any]]:
+    plan = side.deployment(target, ROOM, registry)
     runner = replace(load_named(("runner", RUNNER)).runners[RUNNER], flash_end=FLASH_END)
     with tempfile.TemporaryDirectory() as folder:
-        result = many.run(plan, runner, Path(folder), trace=False)
-    nodes = [node for node in many.graph.nodes if not node.name.endswith(MOVED)]
+        result = side.run(plan, runner, Path(folder), trace=False)
+    nodes = [node for node in side.graph.nodes if not node.name.endswith(MOVED)]
     for name, node in zip(names, nodes, strict=True):
         counts = result.step_counts.get(node.name)  # views are no steps
         if counts is not None:
@@ -132,28 +132,28 @@ def _counted(many: SideBySide, names: Sequence[str], target: str, registry: Regi
 
 def _read(files: Sequence[Path], half: bool = False) -> dict[str, dict[int, list[Counted]]]:
     """By core and seed."""
-    found: dict[str, dict[int, list[Counted]]] = defaultdict(dict)
+    result: dict[str, dict[int, list[Counted]]] = defaultdict(dict)
     for file in files:
         told = json.loads(file.read_text(encoding="ascii"))
         kernels = load_for(target=f"cortex-{told['core']}").kernels
         sites = {layer.name: layer.site for layer in collection(told["seed"])}
         rows = [
-            _layer(kernels[one["kernel"]], sites[one["name"]], one, told["core"])
-            for one in (told["layers"][::2] if half else told["layers"])
+            _layer(kernels[layer["kernel"]], sites[layer["name"]], layer, told["core"])
+            for layer in (told["layers"][::2] if half else told["layers"])
         ]
-        found[told["core"]].setdefault(told["seed"], []).extend(rows)
-    return found
+        result[told["core"]].setdefault(told["seed"], []).extend(rows)
+    return result
 
 
-def _layer(kernel: Kernel, site: Any, one: Mapping[str, Any], core: str) -> Counted:
+def _layer(kernel: Kernel, site: Any, entry: Mapping[str, Any], core: str) -> Counted:
     matched = load_layer(kernel, site)
     return Counted(
-        name=one["name"],
+        name=entry["name"],
         kernel=kernel,
         tile=matched,
-        instructions=one["counts"]["instructions"],
-        cycles=LATENCIES[core].cycles(one["counts"]),
-        stack_bytes=one["counts"].get("stack_bytes", 0),
+        instructions=entry["counts"]["instructions"],
+        cycles=LATENCIES[core].cycles(entry["counts"]),
+        stack_bytes=entry["counts"].get("stack_bytes", 0),
     )
 
 
@@ -167,21 +167,21 @@ def load_layer(kernel: Kernel, site: Any) -> TileShape:
     return layer.whole
 
 
-def _fit(asked: argparse.Namespace) -> int:
-    known = json.loads(asked.table.read_text(encoding="ascii"))["cores"] if asked.table.is_file() else {}
+def _fit(arguments: argparse.Namespace) -> int:
+    known = json.loads(arguments.table.read_text(encoding="ascii"))["cores"] if arguments.table.is_file() else {}
     cores = {
         core: core_table(
-            [row for rows in seeds.values() for row in rows if row.kernel.target != "*" or not asked.kernels]
+            [row for rows in seeds.values() for row in rows if row.kernel.target != "*" or not arguments.kernels]
         )
-        for core, seeds in _read(asked.files, asked.half).items()
+        for core, seeds in _read(arguments.files, arguments.half).items()
     }
-    if asked.kernels:
+    if arguments.kernels:
         cores = {core: merged(known[core], table) for core, table in cores.items()}
     elif LIKE in cores:
         for core in FPU_CORES & cores.keys():
             cores[core]["executed"] = {**cores[LIKE]["executed"], **cores[core]["executed"]}
     text = json.dumps({"cores": {**known, **cores}}, indent=1, sort_keys=True)
-    asked.table.write_text(f"{text}\n", encoding="ascii")
+    arguments.table.write_text(f"{text}\n", encoding="ascii")
     return 0
 
 
@@ -193,14 +193,14 @@ def merged(known: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]
     return {**known, **parts}
 
 
-def _judge(asked: argparse.Namespace) -> int:
+def _judge(arguments: argparse.Namespace) -> int:
     print("| core | seed | layers | within 15 % | within 10 % | all together |\n|---|---|---:|---:|---:|---:|")
-    for core, seeds in _read(asked.files).items():
+    for core, seeds in _read(arguments.files).items():
         for seed, rows in seeds.items():
             judged = CoreFit.installed(core)
             errors = {row: judged.error(row) for row in rows}
             print(f"| {core} | {seed} | {len(rows)} | {_verdict(errors)} |")
-            if asked.worst:
+            if arguments.worst:
                 _worst(errors)
     return 0
 
@@ -217,26 +217,26 @@ def _worst(errors: Mapping[Counted, float]) -> None:
     by_kernel: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for row, error in errors.items():
         by_kernel[row.kind].append((error, row.name))
-    for kernel, found in sorted(by_kernel.items()):
-        sizes = np.abs([error for error, _ in found])
+    for kernel, result in sorted(by_kernel.items()):
+        sizes = np.abs([error for error, _ in result])
         if (sizes > WITHIN).any():
-            error, name = max(found, key=lambda one: abs(one[0]))
-            print(f"    {kernel}: {np.sum(sizes > WITHIN)} of {len(found)}; {error:+.0%} {name}")
+            error, name = max(result, key=lambda error_and_name: abs(error_and_name[0]))
+            print(f"    {kernel}: {np.sum(sizes > WITHIN)} of {len(result)}; {error:+.0%} {name}")
 
 
-def _networks(asked: argparse.Namespace) -> int:
+def _networks(arguments: argparse.Namespace) -> int:
     """Totals: what a plan says, and what is executed."""
-    target = f"cortex-{asked.core}"
+    target = f"cortex-{arguments.core}"
     registry = load_for(target=target)
     print("| network | estimate | instructions | error |\n|---|---:|---:|---:|")
     kinds = sorted(KINDS)
-    for number in range(asked.count):
+    for number in range(arguments.count):
         kind = kinds[number % len(kinds)]
         drawn = random_network(kind, number, registry.operators)
-        many = SideBySide(graph=drawn.graph, feeds=drawn.feeds)
-        plan = many.deployment(target, Options(optimize=asked.optimize), registry)
+        side = SideBySide(graph=drawn.graph, feeds=drawn.feeds)
+        plan = side.deployment(target, Options(optimize=arguments.optimize), registry)
         with tempfile.TemporaryDirectory() as folder:
-            result = many.run(plan, load_named(("runner", RUNNER)).runners[RUNNER], Path(folder), trace=False)
+            result = side.run(plan, load_named(("runner", RUNNER)).runners[RUNNER], Path(folder), trace=False)
         executed = step_instructions(plan.allocated.tiled, registry.operators, plan.allocated.decisions)
         said, counted = round(sum(executed.values())), result.counts["instructions"]
         print(f"| {kind} {number} | {said:,} | {counted:,} | {said / counted - 1:+.1%} |")

@@ -56,8 +56,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="networks; all where none is given")
     parser.add_argument("--validate", action="store_true", help="build each, and judge it")
-    asked = parser.parse_args()
-    names = asked.names or [*PIECES, *BLOCKS]
+    arguments = parser.parse_args()
+    names = arguments.names or [*PIECES, *BLOCKS]
     left = 0
     for name in names:
         model, inputs = (Path(name), {}) if name.endswith(".onnx") else qdq_network(name)
@@ -66,7 +66,7 @@ def main() -> int:
         steps = float_steps(graph)
         left += bool(steps)
         told = ", ".join(f"{count} {op}" if count > 1 else op for op, count in Counter(steps).items())
-        verdict = f"  [{judged(deployment, inputs)}]" if asked.validate else ""
+        verdict = f"  [{judged(deployment, inputs)}]" if arguments.validate else ""
         print(f"{Path(name).stem:24} {len(steps):3} of {len(graph.nodes):3}  {told}{verdict}", flush=True)
     print(f"{left} of {len(names)} networks have float steps")
     return 0

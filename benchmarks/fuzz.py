@@ -52,9 +52,9 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     if fuzz:
         fuzz.flags(parser)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     assert fuzz  # argparse demands a name
-    return run(fuzz, asked)
+    return run(fuzz, arguments)
 
 
 if __name__ == "__main__":

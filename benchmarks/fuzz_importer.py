@@ -159,12 +159,12 @@ def verdict(model: bytes, *, build: bool) -> str:
 
 
 def _run(deployment: Deployment) -> None:
-    (given,) = random_vectors(deployment.inputs, 1, 0)
+    (vector,) = random_vectors(deployment.inputs, 1, 0)
     job = Job(
         artifact=deployment.artifact,
         plan=deployment.allocated,
         prefix=deployment.prefix,
-        input_sets=(given.inputs,),
+        input_sets=(vector.inputs,),
         sanitize=True,
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -189,15 +189,15 @@ def main() -> int:
     for seed in range(first, last):
         name, model = mutant(seed)
         build = bool(arguments.build) and counted["compiled"] % arguments.build == 0
-        found = verdict(model, build=build)
-        counted[found] += 1
-        if found in ("compiled", "refused") or counted[found] > 1:
+        result = verdict(model, build=build)
+        counted[result] += 1
+        if result in ("compiled", "refused") or counted[result] > 1:
             continue
-        print(f"seed {seed} ({name}): {found}", flush=True)
+        print(f"seed {seed} ({name}): {result}", flush=True)
         if arguments.keep:
             arguments.keep.mkdir(parents=True, exist_ok=True)
             (arguments.keep / f"{seed}.onnx").write_bytes(model)
-    causes = {found: count for found, count in counted.items() if found not in ("compiled", "refused")}
+    causes = {result: count for result, count in counted.items() if result not in ("compiled", "refused")}
     fine = f"{counted['compiled']} compiled, {counted['refused']} refused"
     print(f"{last - first} mutants: {fine}, {causes or 'no'} failures")
     return len(causes)

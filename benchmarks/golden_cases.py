@@ -52,8 +52,8 @@ class Case:
 
 def cases(folder: Path) -> list[Case]:
     """All complete ones below the folder."""
-    found = sorted(file.parent for file in folder.rglob("network.onnx"))
-    complete = [each for each in found if (each / "inputs.npz").exists() and (each / "outputs.npz").exists()]
+    result = sorted(file.parent for file in folder.rglob("network.onnx"))
+    complete = [each for each in result if (each / "inputs.npz").exists() and (each / "outputs.npz").exists()]
     return [Case(str(each.relative_to(folder)), each) for each in complete]
 
 
@@ -110,31 +110,31 @@ def outcome(case: Case, words: argparse.Namespace) -> tuple[str, str]:
     try:
         made = deployed(case, arrays, words)
         graph = made.rewritten.graph
-        given = given_arrays(graph, arrays)
-        found = _by_reference(made, given) if words.on == "reference" else [_run(made, given, words.on)]
+        inputs = given_arrays(graph, arrays)
+        result = _by_reference(made, inputs) if words.on == "reference" else [_run(made, inputs, words.on)]
     except TilewrightError as error:
         return "refused", f"{error.code} {error.message} {' | '.join(map(str, error.details[:2]))}"
-    wrong = [text for outputs in found for text in differences(outputs, case.arrays("outputs.npz"))]
+    wrong = [text for outputs in result for text in differences(outputs, case.arrays("outputs.npz"))]
     return ("wrong", "; ".join(wrong)) if wrong else ("right", "")
 
 
 def given_arrays(graph: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     named = arrays if set(graph.inputs) <= arrays.keys() else dict(zip(graph.inputs, arrays.values(), strict=False))
-    given = {}
+    inputs = {}
     for name, array in ((name, named[name]) for name in graph.inputs):
         tensor = graph.tensors[name]
-        given[name] = np.asarray(array).reshape(tensor.shape).astype(tensor.dtype.numpy)
-    return given
+        inputs[name] = np.asarray(array).reshape(tensor.shape).astype(tensor.dtype.numpy)
+    return inputs
 
 
-def _by_reference(made: Deployment, given: dict[str, Any]) -> list[dict[str, Any]]:
+def _by_reference(made: Deployment, inputs: dict[str, Any]) -> list[dict[str, Any]]:
     graphs, operators = (made.imported.graph, made.rewritten.graph), made.registry.operators
-    values = [run(graph, given, operators) for graph in graphs]
-    return [{name: found[name] for name in graph.outputs} for graph, found in zip(graphs, values, strict=True)]
+    values = [run(graph, inputs, operators) for graph in graphs]
+    return [{name: value[name] for name in graph.outputs} for graph, value in zip(graphs, values, strict=True)]
 
 
-def _run(made: Deployment, given: dict[str, Any], runner: str) -> dict[str, Any]:
-    job = Job(artifact=made.artifact, plan=made.allocated, prefix=made.prefix, input_sets=(given,))
+def _run(made: Deployment, inputs: dict[str, Any], runner: str) -> dict[str, Any]:
+    job = Job(artifact=made.artifact, plan=made.allocated, prefix=made.prefix, input_sets=(inputs,))
     with tempfile.TemporaryDirectory() as folder:
         (outputs,) = load_named(("runner", runner)).runners[runner].run(job, Path(folder)).outputs
     return {name: outputs[name] for name in made.outputs}
@@ -148,9 +148,9 @@ def differences(outputs: dict[str, Any], golden: dict[str, Any]) -> list[str]:
 
 
 def _differing(name: str, output: Any, expected: Any) -> list[str]:
-    found, wanted = (np.asarray(each, np.float64).reshape(-1) for each in (output, expected))
-    if found.size != wanted.size:
-        return [f"output {name} has {found.size} elements, not {wanted.size}"]
+    result, wanted = (np.asarray(each, np.float64).reshape(-1) for each in (output, expected))
+    if result.size != wanted.size:
+        return [f"output {name} has {result.size} elements, not {wanted.size}"]
     dtype = np.asarray(output).dtype
     if dtype.kind in "iu":
         allowed = 0.0
@@ -158,7 +158,7 @@ def _differing(name: str, output: Any, expected: Any) -> list[str]:
         step = TOLERANCE if dtype.itemsize > 2 else HALF_TOLERANCE
         allowed = step * max(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0), 1.0)
     with np.errstate(invalid="ignore"):
-        distance = np.where(found == wanted, 0.0, np.abs(found - wanted))
+        distance = np.where(result == wanted, 0.0, np.abs(result - wanted))
     wrong = ~(distance <= allowed)
     return (
         [f"{int(wrong.sum())} of {wrong.size} elements of {name} differ, by up to {distance.max():g}"]

@@ -82,8 +82,8 @@ def row(case: Case, words: argparse.Namespace, runner: Runner) -> tuple[str, boo
     """A network's cells behind its name, and whether its outputs are right."""
     arrays = case.arrays("inputs.npz")
     made = golden_cases.deployed(case, arrays, words)
-    given = golden_cases.given_arrays(made.rewritten.graph, arrays)
-    job = Job(artifact=made.artifact, plan=made.allocated, prefix=made.prefix, input_sets=(given,))
+    inputs = golden_cases.given_arrays(made.rewritten.graph, arrays)
+    job = Job(artifact=made.artifact, plan=made.allocated, prefix=made.prefix, input_sets=(inputs,))
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         result = runner.run(job, Path(folder))
     outputs = {name: result.outputs[0][name] for name in made.outputs}

@@ -75,18 +75,18 @@ class Line:
 
 def main() -> int:
     """Print the tables; 1 when something does not fit or does not run."""
-    asked = parsed()
+    arguments = parsed()
     if missing := GvsocRunner().available():
         sys.exit(missing)
-    if asked.kernels:
-        return kernels(asked)
+    if arguments.kernels:
+        return kernels(arguments)
     failed = 0
     print(HEAD, flush=True)
-    homes = (asked.homes or HOMES[asked.target]).split(",")
-    for model, home, size in product(asked.models or models(), homes, asked.sizes.split(",")):
-        begun = f"| {model.stem} | {home} | {size} | {asked.buffering}"
+    homes = (arguments.homes or HOMES[arguments.target]).split(",")
+    for model, home, size in product(arguments.models or models(), homes, arguments.sizes.split(",")):
+        begun = f"| {model.stem} | {home} | {size} | {arguments.buffering}"
         try:
-            plan = Deployment(model, asked.target, options(asked, home=home, near_kib=float(size)))
+            plan = Deployment(model, arguments.target, options(arguments, home=home, near_kib=float(size)))
             result = run(plan)
         except TilewrightError as error:
             failed += 1
@@ -94,7 +94,7 @@ def main() -> int:
             continue
         found = list(lines(plan, result))
         print(f"{begun} {summary(found, len(plan.scheduled.steps), result)}", flush=True)
-        if asked.steps:
+        if arguments.steps:
             print("\n".join(("", STEPS_HEAD, *(line.row() for line in found), "")), flush=True)
     return int(failed > 0)
 
@@ -122,18 +122,18 @@ def models() -> list[Path]:
     return sorted(TRAINED.glob("*.onnx")) or sorted(DIGITS.glob("*.onnx"))
 
 
-def options(asked: argparse.Namespace, *, home: str, near_kib: float) -> Options:
+def options(arguments: argparse.Namespace, *, home: str, near_kib: float) -> Options:
     """One point of the table."""
-    chosen = {"home": home} if asked.target == "siracusa" else {}
-    settings = {**chosen, **dict(setting.split("=", 1) for setting in asked.settings)}
-    memory = {NEAR[asked.target]: round(near_kib * 1024)}
-    return Options(memory=memory, buffering=asked.buffering, groups=asked.groups, settings=settings)
+    chosen = {"home": home} if arguments.target == "siracusa" else {}
+    settings = {**chosen, **dict(setting.split("=", 1) for setting in arguments.settings)}
+    memory = {NEAR[arguments.target]: round(near_kib * 1024)}
+    return Options(memory=memory, buffering=arguments.buffering, groups=arguments.groups, settings=settings)
 
 
 def run(plan: Deployment) -> RunResult:
     """One inference on random inputs."""
-    given = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
-    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=given)
+    inputs = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
+    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         return GvsocRunner().run(job, Path(folder))
 
@@ -150,10 +150,10 @@ def lines(plan: Deployment, result: RunResult) -> Iterator[Line]:
             name=" + ".join(f"{number[name]} {sites[name].node.op}" for name in group.steps),
             kernels=" + ".join(bound.bindings[name].kernel.name for name in group.steps),
             macs=sum(operators[sites[name].node.op].macs(sites[name]) for name in group.steps),
-            tiles=max(one["tiles"] for one in works),
-            compute=sum(one["cycles"]["compute"] for one in works),
-            copies=sum(one["cycles"]["copy"] for one in works),
-            estimate=sum(one["cycles"]["total"] for one in works),
+            tiles=max(candidate["tiles"] for candidate in works),
+            compute=sum(candidate["cycles"]["compute"] for candidate in works),
+            copies=sum(candidate["cycles"]["copy"] for candidate in works),
+            estimate=sum(candidate["cycles"]["total"] for candidate in works),
             measured=sum(result.step_counts[name]["cycles"] for name in group.steps if name in result.step_counts),
         )
 
@@ -167,36 +167,36 @@ def summary(found: Sequence[Line], steps: int, result: RunResult) -> str:
     )
 
 
-def kernels(asked: argparse.Namespace) -> int:
+def kernels(arguments: argparse.Namespace) -> int:
     """Single layers: every one is exact to its reference, or this ends with 1."""
-    usual = layers() if asked.target == "siracusa" else calibrated()
-    given = judged() if asked.judged else others() if asked.others else usual
-    chosen = [one for one in given if asked.only in one.name]
+    usual = layers() if arguments.target == "siracusa" else calibrated()
+    cases = judged() if arguments.judged else others() if arguments.others else usual
+    chosen = [case for case in cases if arguments.only in case.name]
     print(STEPS_HEAD)
-    most = MOST_LAYERS.get(asked.target, len(chosen))
-    return int(sum(together(chosen[at : at + most], asked) for at in range(0, len(chosen), most)) > 0)
+    most = MOST_LAYERS.get(arguments.target, len(chosen))
+    return int(sum(together(chosen[at : at + most], arguments) for at in range(0, len(chosen), most)) > 0)
 
 
-def together(chosen: Sequence[Layer], asked: argparse.Namespace) -> bool:
+def together(chosen: Sequence[Layer], arguments: argparse.Namespace) -> bool:
     """Layers in one program; whether any of them is wrong."""
-    many = side_by_side([(one.site, one.inputs) for one in chosen])
-    asked.groups = 1
-    near_kib = float(asked.sizes) if asked.target == "snitch" else 256
-    plan = many.deployment(asked.target, options(asked, home=HOMES[asked.target], near_kib=near_kib))
-    verdicts, found = judged_and_counted(many, plan)
+    model = side_by_side([(layer.site, layer.inputs) for layer in chosen])
+    arguments.groups = 1
+    near_kib = float(arguments.sizes) if arguments.target == "snitch" else 256
+    plan = model.deployment(arguments.target, options(arguments, home=HOMES[arguments.target], near_kib=near_kib))
+    verdicts, result = judged_and_counted(model, plan)
     wrong = [name for name, verdict in verdicts.items() if not verdict.exact]
-    for one, node in zip(chosen, many.graph.nodes, strict=True):
-        name = f"{one.name}{' WRONG' if node.name in wrong else ''}"
-        print(replace(found[node.name], name=name).row(), flush=True)
+    for layer, node in zip(chosen, model.graph.nodes, strict=True):
+        name = f"{layer.name}{' WRONG' if node.name in wrong else ''}"
+        print(replace(result[node.name], name=name).row(), flush=True)
     return bool(wrong)
 
 
-def judged_and_counted(many: SideBySide, plan: Deployment) -> tuple[dict[str, StepVerdict], dict[str, Line]]:
+def judged_and_counted(side: SideBySide, plan: Deployment) -> tuple[dict[str, StepVerdict], dict[str, Line]]:
     """One program, run with every value written out, and counted: of each layer that has a step."""
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
-        counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
-    verdicts = {verdict.name: verdict for verdict in many.judge(plan, traced)}
+        traced = side.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
+        counted = side.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
+    verdicts = {verdict.name: verdict for verdict in side.judge(plan, traced)}
     return verdicts, {group.steps[0]: line for group, line in zip(plan.tiled.groups, lines(plan, counted), strict=True)}
 
 

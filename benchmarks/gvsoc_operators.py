@@ -108,17 +108,17 @@ class Found:
 
 def main() -> int:
     """Print the tables; 1 where a layer is wrong or does not run."""
-    asked = parsed()
+    arguments = parsed()
     if missing := GvsocRunner().available():
         sys.exit(missing)
-    found: list[Found] = []
+    result: list[Found] = []
     print(HEAD, flush=True)
-    for _, group in groupby(sorted(cases(asked), key=lambda case: case.key), key=lambda case: case.key):
-        for one in together([*group], asked):
-            found.append(one)
+    for _, group in groupby(sorted(cases(arguments), key=lambda case: case.key), key=lambda case: case.key):
+        for one in together([*group], arguments):
+            result.append(one)
             print(one.row(), flush=True)
-    print(totals(found))
-    return int(any(one.verdict.startswith("FAIL") for one in found))
+    print(totals(result))
+    return int(any(item.verdict.startswith("FAIL") for item in result))
 
 
 def parsed() -> argparse.Namespace:
@@ -132,14 +132,16 @@ def parsed() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def cases(asked: argparse.Namespace) -> Iterator[Case]:
+def cases(arguments: argparse.Namespace) -> Iterator[Case]:
     """Every layer in every type that a kernel takes, each once, the collection's first."""
-    kernels = load_for(target=asked.target).kernels.values()
+    kernels = load_for(target=arguments.target).kernels.values()
     numbers: Counter[tuple[str, str]] = Counter()
     for layer, fitted in collection():
         family = family_of(layer.site)
-        for changed, kind in retyped(layer) if family in asked.families.split(",") else ():
-            wanted = numbers[family, kind] < asked.count and (not asked.types or kind in asked.types.split(","))
+        for changed, kind in retyped(layer) if family in arguments.families.split(",") else ():
+            wanted = numbers[family, kind] < arguments.count and (
+                not arguments.types or kind in arguments.types.split(",")
+            )
             if wanted and any(supports(kernel, changed.site) for kernel in kernels) and judged(changed):
                 numbers[family, kind] += 1
                 yield Case(layer=changed, family=family, type=kind, fitted=fitted and kind == "f32")
@@ -150,12 +152,12 @@ def collection() -> Iterator[tuple[Layer, bool]]:
     for sample in every_layer():
         inputs = list(sample.inputs)
         yield cortex_m_layers.layer(sample.name, sample.op, inputs, dict(sample.attributes), sample.constants), False
-    for one in (*float_layers.judged(), *float_layers.others()):
-        yield one, False
-    for one in float_layers.calibrated():
-        yield one, True
-    for one in cortex_m_layers.layers():
-        yield one, False
+    for layer in (*float_layers.judged(), *float_layers.others()):
+        yield layer, False
+    for layer in float_layers.calibrated():
+        yield layer, True
+    for layer in cortex_m_layers.layers():
+        yield layer, False
 
 
 def family_of(site: Site) -> str:
@@ -167,10 +169,10 @@ def family_of(site: Site) -> str:
 
 def retyped(layer: Layer) -> Iterator[tuple[Layer, str]]:
     """The layer in every type of elements, and the type's name."""
-    given = {tensor.dtype for tensor in layer.site.inputs if tensor is not None}
-    if DType.F32 in given:
+    dtypes = {tensor.dtype for tensor in layer.site.inputs if tensor is not None}
+    if DType.F32 in dtypes:
         ways = [({DType.F32: dtype}, dtype.value) for dtype in (*FLOATS, DType.I8, DType.I16)]
-    elif given & set(WIDE):
+    elif dtypes & set(WIDE):
         ways = [({DType.I8: DType.I8}, "i8"), (WIDE, "i16")]
     else:
         old = layer.site.input(0).dtype
@@ -184,7 +186,10 @@ def with_types(layer: Layer, types: Mapping[DType, DType]) -> Layer:
     """The layer with elements of other types; limits of results are those of the wider type."""
     if all(old is new for old, new in types.items()):
         return layer
-    site, inputs = layer.site, [None if one is None else converted(one, types) for one in layer.inputs]
+    site, inputs = (
+        layer.site,
+        [None if candidate is None else converted(candidate, types) for candidate in layer.inputs],
+    )
     attributes = {name: widened(name, value, types) for name, value in site.node.attributes.items()}
     constants = [at for at, tensor in enumerate(site.inputs) if tensor is not None and tensor.name in site.constants]
     return replace(layer, site=site_of(vocabulary()[site.node.op], inputs, attributes, constants), inputs=inputs)
@@ -219,29 +224,29 @@ def supports(kernel: Kernel, site: Site) -> bool:
 def judged(layer: Layer) -> bool:
     """Whether the operator's reference is of the layer's type; that of a Conv of float64 is not, nor is it imported."""
     answers = results(vocabulary()[layer.site.node.op], layer.site, layer.inputs)
-    return all(one.dtype == tensor.dtype.numpy for one, tensor in zip(answers, layer.site.outputs, strict=True))
+    return all(answer.dtype == tensor.dtype.numpy for answer, tensor in zip(answers, layer.site.outputs, strict=True))
 
 
-def together(chosen: Sequence[Case], asked: argparse.Namespace) -> list[Found]:
+def together(chosen: Sequence[Case], arguments: argparse.Namespace) -> list[Found]:
     """Cases in one program; where it stops, in halves, so that what stops it stands alone."""
     try:
-        return run(chosen, asked)
+        return run(chosen, arguments)
     except TilewrightError as error:
         if len(chosen) == 1:
             return [Found(case=chosen[0], line=None, verdict=f"FAIL {error.code} {error.message[:90]}")]
     middle = len(chosen) // 2
-    return [*together(chosen[:middle], asked), *together(chosen[middle:], asked)]
+    return [*together(chosen[:middle], arguments), *together(chosen[middle:], arguments)]
 
 
-def run(chosen: Sequence[Case], asked: argparse.Namespace) -> list[Found]:
+def run(chosen: Sequence[Case], arguments: argparse.Namespace) -> list[Found]:
     """One program, run with every value written out, and counted."""
-    many = side_by_side([(case.layer.site, case.layer.inputs) for case in chosen])
-    memory = {NEAR[asked.target]: round(asked.near * 1024)}
-    settings = {"home": HOMES[asked.target]} if asked.target == "siracusa" else {}
-    plan = many.deployment(asked.target, Options(memory=memory, groups=1, settings=settings))
-    verdicts, costs = judged_and_counted(many, plan)
-    found = []
-    for case, node in zip(chosen, many.graph.nodes, strict=True):
+    model = side_by_side([(case.layer.site, case.layer.inputs) for case in chosen])
+    memory = {NEAR[arguments.target]: round(arguments.near * 1024)}
+    settings = {"home": HOMES[arguments.target]} if arguments.target == "siracusa" else {}
+    plan = model.deployment(arguments.target, Options(memory=memory, groups=1, settings=settings))
+    verdicts, costs = judged_and_counted(model, plan)
+    result = []
+    for case, node in zip(chosen, model.graph.nodes, strict=True):
         verdict = verdicts.get(node.name)
         if verdict is None:
             words = "view"  # no step: its result is its input
@@ -249,18 +254,18 @@ def run(chosen: Sequence[Case], asked: argparse.Namespace) -> list[Found]:
             words = f"FAIL {verdict.different} differ, by up to {verdict.max_difference:.3g}"
         else:
             words = "exact" if verdict.bit_equal else "inside"
-        found.append(Found(case=case, line=costs.get(node.name), verdict=words))
-    return found
+        result.append(Found(case=case, line=costs.get(node.name), verdict=words))
+    return result
 
 
-def totals(found: Sequence[Found]) -> str:
+def totals(result: Sequence[Found]) -> str:
     """How many are right, and how many took about what was estimated, of each family."""
     text = ["", "| family | layers | right | measured, nothing fitted | within 25 % |", "|---|---:|---:|---:|---:|"]
-    for name in (*dict.fromkeys(one.case.family for one in found), "all"):
-        of_it = [one for one in found if name in (one.case.family, "all")]
-        judged = [one for one in of_it if one.line is not None and not one.case.fitted]
-        right = sum(not one.verdict.startswith("FAIL") for one in of_it)
-        near = sum(one.near for one in judged)
+    for name in (*dict.fromkeys(line.case.family for line in result), "all"):
+        of_it = [line for line in result if name in (line.case.family, "all")]
+        judged = [line for line in of_it if line.line is not None and not line.case.fitted]
+        right = sum(not line.verdict.startswith("FAIL") for line in of_it)
+        near = sum(line.near for line in judged)
         share = f" ({100 * near / len(judged):.0f} %)" if judged else ""
         text.append(f"| {name} | {len(of_it)} | {right} | {len(judged)} | {near}{share} |")
     return "\n".join(text)

@@ -180,8 +180,8 @@ def tests_of(module: Path, *, own_only: bool) -> list[str]:
     own = mirror.relative_to(ROOT) if mirror.exists() else Path(holders[f"core/src/tilewright/{module}"])
     files = [str(own)]
     for place in () if own_only else TESTS.get(module.parts[0], (str(own),)):
-        found = sorted((ROOT / place).rglob("test_*.py")) if (ROOT / place).is_dir() else [ROOT / place]
-        files += [str(file.relative_to(ROOT)) for file in found if file.name not in LEFT_OUT]
+        result = sorted((ROOT / place).rglob("test_*.py")) if (ROOT / place).is_dir() else [ROOT / place]
+        files += [str(file.relative_to(ROOT)) for file in result if file.name not in LEFT_OUT]
     return list(dict.fromkeys(files))
 
 
@@ -239,11 +239,11 @@ def run(
             return "left out"
         copy = copies.get()
         try:
-            found = judged(mutant, copy, limit, own_only=own_only)
+            result = judged(mutant, copy, limit, own_only=own_only)
         finally:
             copies.put(copy)
-        print(f"{found:9} {mutant}", flush=True)
-        return found
+        print(f"{result:9} {mutant}", flush=True)
+        return result
 
     met = {test for mutant in chosen for test in tests_of(mutant.module, own_only=own_only)}
     demand_copied(folder / "0")
@@ -251,16 +251,16 @@ def run(
         demand_sound(folder / "0", sorted(met))
     with ThreadPoolExecutor(jobs) as pool:
         outcomes = zip(chosen, pool.map(one, chosen), strict=True)
-        return {mutant: found for mutant, found in outcomes if found != "left out"}
+        return {mutant: result for mutant, result in outcomes if result != "left out"}
 
 
 def demand_copied(copy: Path) -> None:
     """SystemExit where another package than the copy is imported."""
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     where = [sys.executable, "-c", "import tilewright; print(tilewright.__file__)"]
-    found = subprocess.run(where, env=environment, capture_output=True, text=True, check=True).stdout.strip()
-    if Path(found).resolve().parent.parent != copy.resolve():
-        raise SystemExit(f"{found} is imported, not the copy: mutants would not be seen")
+    result = subprocess.run(where, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+    if Path(result).resolve().parent.parent != copy.resolve():
+        raise SystemExit(f"{result} is imported, not the copy: mutants would not be seen")
 
 
 def demand_sound(copy: Path, tests: Sequence[str]) -> None:

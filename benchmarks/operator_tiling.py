@@ -39,13 +39,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operators", nargs="*", metavar="OPERATOR")
     parser.add_argument("--run", action="store_true", help="every layer, too")
-    asked = parser.parse_args()
-    layers = [layer for layer in every_layer() if not asked.operators or layer.op in asked.operators]
+    arguments = parser.parse_args()
+    layers = [layer for layer in every_layer() if not arguments.operators or layer.op in arguments.operators]
     print("| layer | may be cut | stays whole | operands, B | least scratchpad, B | reductions cut, B |")
     print("|---|---|---|---:|---:|---:|")
     for layer in layers:
         print(row(layer), flush=True)
-    return run(layers) if asked.run else 0
+    return run(layers) if arguments.run else 0
 
 
 def row(layer: Sample) -> str:
@@ -58,12 +58,12 @@ def row(layer: Sample) -> str:
 
 def whole(space: TilingSpace) -> str:
     """Loops that are not cut and axes that have none, with the reason."""
-    found = [f"{loop}: {reason.split(',')[0]}" for loop, reason in space.refused.items()]
+    result = [f"{loop}: {reason.split(',')[0]}" for loop, reason in space.refused.items()]
     if isinstance(space.access, MapAccess):
         for operand, axes in space.access.axes.items():
             uncut = (at for at, axis in enumerate(axes) if axis.index is None and axis.extent > 1)
-            found += [f"axis {at} of {operand}" for at in uncut]
-    return "; ".join(found)
+            result += [f"axis {at} of {operand}" for at in uncut]
+    return "; ".join(result)
 
 
 def operand_bytes(space: TilingSpace) -> int:

@@ -104,10 +104,10 @@ def stack_of(folder: Path) -> int:
         )
         at = ""
         for line in listed.stdout.splitlines():
-            if found := re.match(r"[0-9a-f]+ <([^>]+)>:", line):
-                at = found[1]
-            elif found := re.search(r"R_ARM_THM_(?:CALL|JUMP24)\s+(\S+)|\bbl?\S*\s+[0-9a-f]+ <([^+>]+)>", line):
-                calls.setdefault(at, set()).add(found[1] or found[2])
+            if match := re.match(r"[0-9a-f]+ <([^>]+)>:", line):
+                at = match[1]
+            elif match := re.search(r"R_ARM_THM_(?:CALL|JUMP24)\s+(\S+)|\bbl?\S*\s+[0-9a-f]+ <([^+>]+)>", line):
+                calls.setdefault(at, set()).add(match[1] or match[2])
 
     def deepest(name: str, above: frozenset[str]) -> int:
         inner = (deepest(each, above | {name}) for each in calls.get(name, ()) if each not in above)
@@ -122,9 +122,9 @@ def rows(names: Sequence[str], command: Sequence[str]) -> Iterator[str]:
     yield "|---|---:|---:|---:|---:|---:|---:|"
     yield "| | tilewright | other | tilewright | other | tilewright | other |"
     for name in names:
-        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-            mine, other = ours(network_file(name), Path(one)), theirs(network_file(name), command, Path(two))
-        pairs = ((mine.source, other.source), (mine.text, other.text), (mine.written, other.written))
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as two:
+            mine, second = ours(network_file(name), Path(first)), theirs(network_file(name), command, Path(two))
+        pairs = ((mine.source, second.source), (mine.text, second.text), (mine.written, second.written))
         yield f"| {name} | {' | '.join(f'{left:,} | {right:,}' for left, right in pairs)} |"
 
 

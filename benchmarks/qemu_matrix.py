@@ -98,15 +98,15 @@ def measured(point: Point, arguments: argparse.Namespace, runner: QemuRiscvRunne
         settings={"home": point.home, **dict(setting.split("=") for setting in arguments.settings)},
     )
     plan = Deployment(point.model, "siracusa", options)
-    given = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
-    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=given, trace=True)
+    inputs = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
+    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=inputs, trace=True)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         result = runner.run(job, Path(folder))
     verdicts = judge_steps(
         plan.scheduled.bound.graph,
         [step.name for step in plan.scheduled.steps],
         plan.registry.operators,
-        given,
+        inputs,
         result.values,
     )
     exact = sum(verdict.exact for verdict in verdicts)

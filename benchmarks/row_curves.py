@@ -186,13 +186,13 @@ def measured(network: Network, file: Path, target: str, *, validated: bool) -> M
     plan = Deployment(file, target, Options(tiler="whole"))
     if plan.number_of_ops != network.macs:
         raise SystemExit(f"{network.name}: {plan.number_of_ops:,} multiply-accumulates, not {network.macs:,}")
-    found: dict[IoOwner, int] = {}
+    result: dict[IoOwner, int] = {}
     for whose, _ in INPUTS:
         rows = Deployment(file, target, Options(optimize="ram", io_of={"image": whose}))
-        found[whose] = ram_bytes(rows.allocated)
+        result[whose] = ram_bytes(rows.allocated)
         if validated:
             demand_right(rows, f"{network.name}, input {whose}")
-    points = [(1.0, found["user"])]
+    points = [(1.0, result["user"])]
     for times in RECOMPUTE:
         rows = Deployment(file, target, Options(optimize="ram", io_of={"image": "user"}, recompute=times))
         point = (times_computed(rows.allocated, rows.registry.operators), ram_bytes(rows.allocated))
@@ -200,7 +200,7 @@ def measured(network: Network, file: Path, target: str, *, validated: bool) -> M
             points.append(point)
             if validated:
                 demand_right(rows, f"{network.name}, {point[0]:.2f} times")
-    return Measured(network=network, layers=ram_bytes(plan.allocated), rows=found, again=tuple(points))
+    return Measured(network=network, layers=ram_bytes(plan.allocated), rows=result, again=tuple(points))
 
 
 def demand_right(deployment: Deployment, what: str) -> None:
@@ -219,15 +219,15 @@ def table(results: Sequence[Measured]) -> Iterator[str]:
     inputs = " | ".join(f"by rows, input {word}" for _, word in INPUTS)
     yield f"| network | msf-CNN: RAM at times the products | layer by layer | {inputs} |"
     yield f"|---|---|---|{'---|' * len(INPUTS)}"
-    for one in results:
-        theirs = ", ".join(f"{size:,} at {times:.2f}" for times, size in one.network.published)
-        ours = " | ".join(f"{one.rows[whose]:,}" for whose, _ in INPUTS)
-        yield f"| {one.network.title} | {theirs} | {one.layers:,} | {ours} |"
+    for result in results:
+        theirs = ", ".join(f"{size:,} at {times:.2f}" for times, size in result.network.published)
+        ours = " | ".join(f"{result.rows[whose]:,}" for whose, _ in INPUTS)
+        yield f"| {result.network.title} | {theirs} | {result.layers:,} | {ours} |"
     yield ""
     yield "| network | columns computed again, input the caller's: RAM at times the products |"
     yield "|---|---|"
-    for one in results:
-        yield f"| {one.network.title} | {', '.join(f'{size:,} at {times:.2f}' for times, size in one.again)} |"
+    for result in results:
+        yield f"| {result.network.title} | {', '.join(f'{size:,} at {times:.2f}' for times, size in result.again)} |"
 
 
 # --- the plot
@@ -244,7 +244,7 @@ STYLE = (
 def plot(results: Sequence[Measured]) -> str:
     """Bytes, on a logarithmic scale, over times the products: one panel for each network."""
     width, height = LEFT + len(results) * (WIDE + GAP), TOP + HIGH + 66
-    parts = [panel(one, LEFT + number * (WIDE + GAP)) for number, one in enumerate(results)]
+    parts = [panel(result, LEFT + number * (WIDE + GAP)) for number, result in enumerate(results)]
     words = (("theirs", "msf-CNN"), *((whose, f"tilewright, input {word}") for whose, word in INPUTS))
     legend = "".join(
         f'<circle cx="{LEFT + 200 * at}" cy="{height - 14}" r="4" fill="{COLOURS[key]}"/>'
@@ -259,16 +259,16 @@ def plot(results: Sequence[Measured]) -> str:
     )
 
 
-def panel(one: Measured, left: int) -> str:
-    sizes = [size for _, size in (*one.network.published, *one.again)] + list(one.rows.values())
+def panel(curve: Measured, left: int) -> str:
+    sizes = [size for _, size in (*curve.network.published, *curve.again)] + list(curve.rows.values())
     low, high = 0.8 * min(sizes), 1.15 * max(sizes)
-    most = max(times for times, _ in one.network.published) + 0.1
+    most = max(times for times, _ in curve.network.published) + 0.1
 
     def place(times: float, size: float) -> tuple[float, float]:
         share = (np.log(high) - np.log(size)) / (np.log(high) - np.log(low))
         return left + (times - 0.9) / (most - 0.9) * WIDE, TOP + float(share) * HIGH
 
-    parts = [f'<text class="head" x="{left}" y="{TOP - 16}">{one.network.title}</text>']
+    parts = [f'<text class="head" x="{left}" y="{TOP - 16}">{curve.network.title}</text>']
     for size in (4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000):
         if low <= size <= high:
             _, y = place(1, size)
@@ -279,11 +279,11 @@ def panel(one: Measured, left: int) -> str:
             x, _ = place(times, low)
             parts.append(f'<text x="{x:.1f}" y="{TOP + HIGH + 16}" text-anchor="middle">{times:g}</text>')
     parts.append(f'<text x="{left + WIDE}" y="{TOP + HIGH + 32}" text-anchor="end">times the products</text>')
-    points = [place(*point) for point in one.network.published]
-    again = [place(*point) for point in one.again]
+    points = [place(*point) for point in curve.network.published]
+    again = [place(*point) for point in curve.again]
     for name, line in (("theirs", points), ("ours", again)):
         parts.append(f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in line)}"/>')
-    ours = [(place(1, one.rows[whose]), COLOURS[whose]) for whose, _ in INPUTS]
+    ours = [(place(1, curve.rows[whose]), COLOURS[whose]) for whose, _ in INPUTS]
     ours.extend((point, COLOURS["user"]) for point in again)
     for (x, y), colour in (*((point, COLOURS["theirs"]) for point in points), *ours):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
@@ -293,24 +293,24 @@ def panel(one: Measured, left: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="generic")
-    parser.add_argument("--network", action="append", choices=[one.name for one in NETWORKS])
+    parser.add_argument("--network", action="append", choices=[candidate.name for candidate in NETWORKS])
     parser.add_argument("--validate", action="store_true")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--save", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = asked.save or Path(temporary)
+        folder = arguments.save or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         results = []
         for network in NETWORKS:
-            if asked.network and network.name not in asked.network:
+            if arguments.network and network.name not in arguments.network:
                 continue
             file = folder / f"{network.name}.onnx"
             file.write_bytes(model_of(network))
-            results.append(measured(network, file, asked.target, validated=asked.validate))
+            results.append(measured(network, file, arguments.target, validated=arguments.validate))
     print("\n".join(table(results)))
-    if asked.svg:
-        asked.svg.write_text(plot(results), encoding="utf-8")
+    if arguments.svg:
+        arguments.svg.write_text(plot(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -44,15 +44,15 @@ def main() -> int:
     parser.add_argument("--io", default="pool", choices=("pool", "user"))
     parser.add_argument("--target", default="generic")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.one:
-        options = Options(name="long", optimize=asked.optimize, io_inputs=asked.io)
-        sys.stdout.write(line(asked.shapes, int(asked.layers), asked.target, options))
+    arguments = parser.parse_args()
+    if arguments.one:
+        options = Options(name="long", optimize=arguments.optimize, io_inputs=arguments.io)
+        sys.stdout.write(line(arguments.shapes, int(arguments.layers), arguments.target, options))
         return 0
     sys.stdout.write("| network | steps | by rows | layers, B | planned, B | CPU s |\n|---|" + "---:|" * 5 + "\n")
-    rest = ["--optimize", asked.optimize, "--io", asked.io, "--target", asked.target, "--one"]
-    for shape in asked.shapes.split(","):
-        for layers in asked.layers.split(","):
+    rest = ["--optimize", arguments.optimize, "--io", arguments.io, "--target", arguments.target, "--one"]
+    for shape in arguments.shapes.split(","):
+        for layers in arguments.layers.split(","):
             sys.stdout.flush()
             words = [sys.executable, str(Path(__file__)), "--shapes", shape, "--layers", layers, *rest]
             subprocess.run(words, check=True)

@@ -57,7 +57,7 @@ class Layer:
         site = site_of(self.operator, self.inputs, dict(self.attributes), (1, 2))
         layer = layer_of(self.operator, self.kernel, site)
         with tempfile.TemporaryDirectory() as folder:
-            (found, plain), (slower, slow_plain) = (
+            (result, plain), (slower, slow_plain) = (
                 [
                     run_on_iss(self.operator, kernel, site, self.inputs, Path(folder), self.box, timing=timing)
                     for kernel in (self.kernel, self.portable)
@@ -68,9 +68,9 @@ class Layer:
         count = self.operator.macs(site) * self.share
         estimate = self.kernel.cycles(layer.tile({**layer.whole.box, **self.box}))
         return (
-            f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {found.instructions / count:.2f} "
-            f"| {found.cycles / count:.2f} | {slower.cycles / count:.2f} | {estimate / count:.2f} "
-            f"| {plain.cycles / found.cycles:.2f} | {slow_plain.cycles / slower.cycles:.2f} |"
+            f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {result.instructions / count:.2f} "
+            f"| {result.cycles / count:.2f} | {slower.cycles / count:.2f} | {estimate / count:.2f} "
+            f"| {plain.cycles / result.cycles:.2f} | {slow_plain.cycles / slower.cycles:.2f} |"
         )
 
 

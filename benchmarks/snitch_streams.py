@@ -78,7 +78,7 @@ class Layer:
         layer = layer_of(self.operator, self.kernel, site)
         box = {**layer.whole.box, **self.box}
         with tempfile.TemporaryDirectory() as folder:
-            found = run_on_iss(self.operator, self.kernel, site, self.inputs, Path(folder), self.box)
+            result = run_on_iss(self.operator, self.kernel, site, self.inputs, Path(folder), self.box)
             slower = run_on_iss(self.operator, self.kernel, site, self.inputs, Path(folder), self.box, timing=GVSOC)
             plain = run_on_iss(self.operator, self.portable, site, self.inputs, Path(folder), self.box)
         share = 1.0
@@ -86,23 +86,23 @@ class Layer:
             whole = layer.whole.box[loop]
             share *= (high - low) / (whole[1] - whole[0])
         macs = self.operator.macs(site) if self.operator in (CONV, GEMM, MATMUL) else 0
-        work = macs or sum(one.elements for one in site.inputs if one is not None)
+        work = macs or sum(candidate.elements for candidate in site.inputs if candidate is not None)
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
         count, estimate = work * share, self.kernel.cycles(layer.tile(box))
         if self.kernel in (conv.CONV, grouped.GROUPED, grouped.APART, wide.GROUPED):  # taps outside are none
-            count = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])
-        used = f"{100 * count / found.cycles / most:.0f} %" if macs else "-"
+            count = 2 * (result.counts["vfmul.s"] + result.counts["vfmac.s"])
+        used = f"{100 * count / result.cycles / most:.0f} %" if macs else "-"
         return (
-            f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {found.cycles:,} | {count / found.cycles:.2f} "
-            f"| {used} | {slower.cycles:,} | {estimate:,.0f} | {plain.cycles / found.cycles:.1f} |"
+            f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {result.cycles:,} | {count / result.cycles:.2f} "
+            f"| {used} | {slower.cycles:,} | {estimate:,.0f} | {plain.cycles / result.cycles:.1f} |"
         )
 
     def each(self, without: Layer) -> str:
         """Of functions and rows: cycles of an element, also without streams."""
         site = site_of(self.operator, self.inputs, self.attributes, self.constants)
         with tempfile.TemporaryDirectory() as folder:
-            found, other, plain = (
+            result, other, plain = (
                 run_on_iss(self.operator, kernel, site, self.inputs, Path(folder)).cycles
                 for kernel in (self.kernel, without.kernel, self.portable)
             )
@@ -111,8 +111,8 @@ class Layer:
         assert self.kernel.cycles is not None
         estimate = self.kernel.cycles(layer_of(self.operator, self.kernel, site).whole)
         return (
-            f"| {self.name} | `{self.kernel.name}` | {count:,} | {found:,} | {found / count:.1f} | {other / count:.1f} "
-            f"| {slower:,} | {estimate:,.0f} | {plain / found:.1f} |"
+            f"| {self.name} | `{self.kernel.name}` | {count:,} | {result:,} | {result / count:.1f} "
+            f"| {other / count:.1f} | {slower:,} | {estimate:,.0f} | {plain / result:.1f} |"
         )
 
 
@@ -226,7 +226,10 @@ def of_16_bits(dtype: DType) -> Iterator[Layer]:
         yield Layer(f"{name} {text} at 16x16, Relu", CONV, kernel, image, of_groups, CONV_F32, {"h": (4, 6)})
     pair, own_product = narrowed([real(8, 64), real(64, 64)], dtype), halves.MATMUL_COMPUTED
     yield Layer(f"{name} product 64^3, computed", MATMUL, own_product, pair, {}, matmul.MATMUL_F32, constants=())
-    add, both = {one.name: one for one in binary.OPERATORS}["Add"], narrowed([real(32, 64), real(32, 64)], dtype)
+    add, both = (
+        {operator.name: operator for operator in binary.OPERATORS}["Add"],
+        narrowed([real(32, 64), real(32, 64)], dtype),
+    )
     plain = {kernel.op: kernel for kernel in binary.KERNELS}["Add"]
     for words, attributes in (("", {}), (", Relu", RELU)):
         yield Layer(f"{name} sum{words}, 2,048", add, own["Add"], both, dict(attributes), plain, constants=())
@@ -234,7 +237,7 @@ def of_16_bits(dtype: DType) -> Iterator[Layer]:
 
 def narrowed(inputs: list[Array | None], dtype: DType) -> list[Array | None]:
     """The same values, rounded to another type."""
-    return [None if one is None else one.astype(dtype.numpy) for one in inputs]
+    return [None if candidate is None else candidate.astype(dtype.numpy) for candidate in inputs]
 
 
 def rows() -> Iterator[tuple[Layer, Layer]]:

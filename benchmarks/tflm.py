@@ -71,11 +71,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILES")
     parser.add_argument("--cores", default=",".join(CORES))
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     sys.stdout.write(f"| {' | '.join(_HEAD)} |\n|---|---|{'---:|' * (len(_HEAD) - 2)}\n")
     wrong = 0
-    for file in asked.files:
-        for core in asked.cores.split(","):
+    for file in arguments.files:
+        for core in arguments.cores.split(","):
             line, same = compared(file, core)
             wrong += not same
             sys.stdout.write(f"| {' | '.join(line)} |{'' if same else ' WRONG'}\n")
@@ -90,9 +90,9 @@ def compared(file: Path, core: str) -> tuple[list[str], bool]:
     arena, theirs = peer(file, list(inputs.values()), len(plans[0].outputs))
     whole, rows = (measured(plan, inputs) for plan in plans)
     same = all(
-        np.array_equal(ours, other)
-        for one in (whole, rows)
-        for ours, other in zip(one.outputs.values(), theirs, strict=True)
+        np.array_equal(ours, right)
+        for left in (whole, rows)
+        for ours, right in zip(left.outputs.values(), theirs, strict=True)
     )
     published = _PUBLISHED.get(file.stem, {}).get(core)
     memory = (arena, whole.ram, f"{whole.ram / arena:.2f}", rows.ram, f"{rows.ram / arena:.2f}")
@@ -133,14 +133,14 @@ def peer(file: Path, inputs: list[Any], outputs: int) -> tuple[int, list[Any]]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        given, got = Path(folder) / "given.npz", Path(folder) / "got.npz"
-        np.savez(given, **{str(place): array for place, array in enumerate(inputs)})
-        words = [sys.executable, "-c", _PEER, str(file), str(given), str(got), str(outputs)]
+        inputs_file, got = Path(folder) / "given.npz", Path(folder) / "got.npz"
+        np.savez(inputs_file, **{str(place): array for place, array in enumerate(inputs)})
+        words = [sys.executable, "-c", _PEER, str(file), str(inputs_file), str(got), str(outputs)]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         with np.load(got) as archive:
-            found = [archive[name] for name in archive.files]
+            result = [archive[name] for name in archive.files]
     (total,) = _TOTAL.findall(done.stdout + done.stderr)[:1]
-    return int(total), found
+    return int(total), result
 
 
 if __name__ == "__main__":

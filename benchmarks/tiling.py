@@ -94,13 +94,13 @@ def row(network: Path, scratchpad_bytes: int) -> str:
     before = time.process_time()
     _ = deployment.allocated
     spent = time.process_time() - before
-    found = totals(deployment)
+    result = totals(deployment)
     cells = (
         network.stem,
         scratchpad_bytes >> 10,
-        f"{found['bytes'] / found['bound']:.3f}",
-        f"{found['total'] / found['larger']:.3f}",
-        f"{found['total']:,.0f}",
+        f"{result['bytes'] / result['bound']:.3f}",
+        f"{result['total'] / result['larger']:.3f}",
+        f"{result['total']:,.0f}",
         f"{spent:.2f}",
     )
     return f"| {' | '.join(map(str, cells))} |"
@@ -108,9 +108,9 @@ def row(network: Path, scratchpad_bytes: int) -> str:
 
 def groups_row(network: Path, near_kib: int) -> str:
     """One line of the second table."""
-    found = [totals(planned(network, near_kib << 10, groups=groups)) for groups in GROUPS]
-    ratios = " | ".join(f"{one['bytes'] / found[0]['bound']:.3f}" for one in found)
-    return f"| {network.stem} | {near_kib} | {ratios} | {found[-1]['total'] / found[0]['total']:.3f} |"
+    result = [totals(planned(network, near_kib << 10, groups=groups)) for groups in GROUPS]
+    ratios = " | ".join(f"{totals_['bytes'] / result[0]['bound']:.3f}" for totals_ in result)
+    return f"| {network.stem} | {near_kib} | {ratios} | {result[-1]['total'] / result[0]['total']:.3f} |"
 
 
 def least_row(network: Path) -> str:
@@ -136,7 +136,7 @@ def chain_seconds(length: int, *, equal: bool) -> float:
     bound = bind(graph, platform, vocabulary(), portable_kernels(), decisions)
     scheduled = schedule(bound, vocabulary(), decisions)
     before = time.process_time()
-    tile(scheduled, vocabulary(), next(one for one in TILERS if one.name == "cost"), decisions)
+    tile(scheduled, vocabulary(), next(tiler for tiler in TILERS if tiler.name == "cost"), decisions)
     return time.process_time() - before
 
 

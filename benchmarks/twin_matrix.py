@@ -89,9 +89,14 @@ def measured(point: Point, sanitize: bool) -> tuple[str, bool]:
     registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
     options = Options(memory={"l1": point.near_kib << 10}, buffering=point.buffering)
     plan = Deployment(point.model, CLUSTER.name, options, registry)
-    given = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
+    inputs = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
     job = Job(
-        artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=given, trace=True, sanitize=sanitize
+        artifact=plan.artifact,
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=inputs,
+        trace=True,
+        sanitize=sanitize,
     )
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         result = TwinRunner(seeds=(0, 1)).run(job, Path(folder))
@@ -99,7 +104,7 @@ def measured(point: Point, sanitize: bool) -> tuple[str, bool]:
         plan.scheduled.bound.graph,
         [step.name for step in plan.scheduled.steps],
         plan.registry.operators,
-        given,
+        inputs,
         result.values,
     )
     exact = sum(verdict.exact for verdict in verdicts)

@@ -64,8 +64,8 @@ class Checkout:
     @cached_property
     def shipped(self) -> Mapping[str, Module]:
         """Path -> module."""
-        found = (self._module(path) for path in self._files("core/src", "plugins/*/src"))
-        return {module.path: module for module in found}
+        result = (self._module(path) for path in self._files("core/src", "plugins/*/src"))
+        return {module.path: module for module in result}
 
     @cached_property
     def tests(self) -> Mapping[str, Module]:
@@ -75,8 +75,8 @@ class Checkout:
 
     def affected(self, changed: Iterable[str]) -> tuple[str, ...]:
         """Files and folders of tests, none inside another, for changed paths; those that are gone included."""
-        found = {*ALWAYS, *(test for path in changed for test in self._of(path))}
-        there = sorted(path for path in found if (self.root / path).exists())
+        result = {*ALWAYS, *(test for path in changed for test in self._of(path))}
+        there = sorted(path for path in result if (self.root / path).exists())
         return tuple(path for path in there if not any(path.startswith(f"{folder}/") for folder in there))
 
     def _of(self, path: str) -> Iterator[str]:

@@ -37,19 +37,19 @@ def main() -> int:
     parser.add_argument("--suite", default="bookworm", help="of Debian")
     parser.add_argument("--most-skips", type=int, default=MOST_SKIPS)
     parser.add_argument("arguments", nargs="*", help="of .ci/quick and .ci/run")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     if shutil.which("debootstrap") is None:
         sys.stderr.write("debootstrap is not here: apt-get install debootstrap\n")
         return 3
-    machine = asked.folder.resolve() / asked.suite
+    machine = arguments.folder.resolve() / arguments.suite
     if not (machine / "etc" / "debian_version").exists():
         machine.mkdir(parents=True, exist_ok=True)
-        _run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", asked.suite, str(machine))
-    codes = [_tried(name, machine, asked) for name in TRIED if name in (asked.only or TRIED)]
+        _run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", arguments.suite, str(machine))
+    codes = [_tried(name, machine, arguments) for name in TRIED if name in (arguments.only or TRIED)]
     return max(codes, key=abs)
 
 
-def _tried(name: str, machine: Path, asked: argparse.Namespace) -> int:
+def _tried(name: str, machine: Path, arguments: argparse.Namespace) -> int:
     """What one of them ends with on a copy of the machine; 1 where it is green and skips too much."""
     copy = machine.with_name(f"{machine.name}-{name}")
     if name != "run":  # which installs compilers that take long to get
@@ -57,10 +57,10 @@ def _tried(name: str, machine: Path, asked: argparse.Namespace) -> int:
     if not copy.exists():
         _run("cp", "-a", str(machine), str(copy))
     _checkout(copy)
-    code, said = _inside(copy, *TRIED[name], *(() if name == "demo" else asked.arguments))
+    code, said = _inside(copy, *TRIED[name], *(() if name == "demo" else arguments.arguments))
     total = sum(int(count) for count, _ in SKIPPED.findall(said))
-    sys.stdout.write(f"{name}: exit code {code}, {total} tests were skipped (at most {asked.most_skips})\n")
-    return code or int(total > asked.most_skips)
+    sys.stdout.write(f"{name}: exit code {code}, {total} tests were skipped (at most {arguments.most_skips})\n")
+    return code or int(total > arguments.most_skips)
 
 
 def _checkout(machine: Path) -> None:

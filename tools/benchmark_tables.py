@@ -57,10 +57,10 @@ class Table:
 
 def taken(text: str, command: str) -> Table:
     """The first table of a text in Markdown. ValueError where there is none."""
-    found = re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)
-    if found is None:
+    match = re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)
+    if match is None:
         raise ValueError("there is no table in what was printed")
-    head, rule, *body = (_cells(line) for line in found[0].splitlines())
+    head, rule, *body = (_cells(line) for line in match[0].splitlines())
     align = "".join("r" if cell.endswith(":") else "l" for cell in rule)
     rows = tuple((*row, *[""] * (len(head) - len(row))) for row in body)  # a refusal ends its line
     return Table(command=command, columns=head, align=align, rows=rows)
@@ -72,12 +72,12 @@ def _cells(line: str) -> tuple[str, ...]:
 
 def read(name: str) -> Table:
     """A table that is kept."""
-    found = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    result = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     return Table(
-        command=found["command"],
-        columns=tuple(found["columns"]),
-        align=found["align"],
-        rows=tuple(map(tuple, found["rows"])),
+        command=result["command"],
+        columns=tuple(result["columns"]),
+        align=result["align"],
+        rows=tuple(map(tuple, result["rows"])),
     )
 
 
@@ -91,7 +91,7 @@ def text_of(table: Table) -> str:
 
 def rendered(page: str) -> str:
     """`page` with every table as it is kept, below the command that it is from."""
-    return MARKED.sub(lambda found: found[1] + _shown(found[2]) + found[3], page)
+    return MARKED.sub(lambda result: result[1] + _shown(result[2]) + result[3], page)
 
 
 def _shown(mark: str) -> str:

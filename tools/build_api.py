@@ -39,7 +39,7 @@ class Layer:
 def layers() -> tuple[Layer, ...]:
     """The table. ValueError where a name is in two layers."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    found = tuple(
+    result = tuple(
         Layer(
             name=name,
             readers=entry["for"],
@@ -48,11 +48,11 @@ def layers() -> tuple[Layer, ...]:
         )
         for name, entry in table.items()
     )
-    every = [name for layer in found for name in layer.all_names]
+    every = [name for layer in result for name in layer.all_names]
     twice = sorted({name for name in every if every.count(name) > 1})
     if twice:
         raise ValueError(f"in two layers: {', '.join(twice)}")
-    return found
+    return result
 
 
 def modules() -> dict[str, str]:

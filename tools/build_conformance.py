@@ -98,11 +98,11 @@ def _run(names: list[str]) -> dict[str, Outcome]:
 def outcomes(jobs: int) -> dict[str, Outcome]:
     """What becomes of every case."""
     names = sorted(all_cases())
-    found: dict[str, Outcome] = {}
+    result: dict[str, Outcome] = {}
     with Pool(jobs) as pool:
         for some in pool.imap_unordered(_run, [names[start : start + BATCH] for start in range(0, len(names), BATCH)]):
-            found |= some
-    return found
+            result |= some
+    return result
 
 
 def main() -> int:
@@ -112,14 +112,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     arguments = parser.parse_args()
     if not arguments.page_only:
-        found = outcomes(arguments.jobs)
-        bad = [each for each in found.values() if each.status not in (PASS, REFUSED)]
-        bad += [found[name] for name in passing() if found[name].status == REFUSED]
+        result = outcomes(arguments.jobs)
+        bad = [each for each in result.values() if each.status not in (PASS, REFUSED)]
+        bad += [result[name] for name in passing() if result[name].status == REFUSED]
         for each in bad:
             sys.stderr.write(f"{each.name}: {each.status}: {each.reason}\n")
         if bad:
             return 1
-        write_passing([name for name, each in found.items() if each.status == PASS])
+        write_passing([name for name, each in result.items() if each.status == PASS])
     PAGE.write_text(page(all_cases(), frozenset(passing())), encoding="utf-8")
     return 0
 

@@ -85,10 +85,10 @@ def _errors() -> Iterator[str]:
     yield from ("", "## Exit codes", "", "| code | meaning |", "|---:|---|")
     yield from (f"| {code.value} | {EXITS[code]} |" for code in Exit)
     for start, family in FAMILIES.items():
-        found = [item for item in catalogue().values() if item.code.startswith(start)]
-        if found:
+        result = [item for item in catalogue().values() if item.code.startswith(start)]
+        if result:
             yield from ("", f"## {start}xxx: {family}")
-        for item in found:
+        for item in result:
             yield from ("", f"### {item.code}: {item.title}", "", item.text)
             yield from ("", "```toml", *item.example, "```") if item.example else ()
     yield ""
@@ -208,12 +208,14 @@ class _Bare(str):
 
 
 def _signature(function: Any) -> inspect.Signature:
-    found = inspect.signature(function)
+    result = inspect.signature(function)
     parameters = [
-        one if one.annotation is one.empty else one.replace(annotation=_Bare(one.annotation))
-        for one in found.parameters.values()
+        parameter
+        if parameter.annotation is parameter.empty
+        else parameter.replace(annotation=_Bare(parameter.annotation))
+        for parameter in result.parameters.values()
     ]
-    return found.replace(parameters=parameters, return_annotation=_Bare(found.return_annotation))
+    return result.replace(parameters=parameters, return_annotation=_Bare(result.return_annotation))
 
 
 def _class(value: type) -> Iterator[str]:
@@ -255,10 +257,10 @@ def _comments(value: type) -> dict[str, str]:
     """Field -> the comment beside it, or beside the end of a default that takes several lines."""
     comments, last = {}, ""
     for line in inspect.getsource(value).splitlines():
-        found = FIELD.match(line)
-        if found:
-            last = found[1]
-        comment = found[2] if found else line.partition("  # ")[2] if line.startswith("    )") else ""
+        match = FIELD.match(line)
+        if match:
+            last = match[1]
+        comment = match[2] if match else line.partition("  # ")[2] if line.startswith("    )") else ""
         if last and comment:
             comments[last] = comment.replace("|", "\\|")
     return comments

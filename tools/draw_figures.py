@@ -110,10 +110,10 @@ def timeline(network: SideBySide, plan: Deployment) -> Sequence[TimeSpan]:
         timeline=True,
     )
     with TemporaryDirectory() as folder:
-        found = TwinRunner().run(job, Path(folder)).timeline
-    if found is None:
+        result = TwinRunner().run(job, Path(folder)).timeline
+    if result is None:
         raise SystemExit("the twin has no timeline")
-    return [span for span in found.spans if span.track != "steps"]
+    return [span for span in result.spans if span.track != "steps"]
 
 
 def lane(spans: Sequence[TimeSpan], fill: str) -> list[TimeSpan]:
@@ -250,8 +250,8 @@ def placed(plan: Deployment) -> list[tuple[int, Buffer]]:
     """The buffers of the scratchpad and their first bytes, in the order of the steps."""
     places = plan.allocated.placements
     here = [buffer for buffer in plan.tiled.buffers if buffer.name in places and places[buffer.name].memory == NEAR]
-    found = [(places[buffer.name].offset_bytes, buffer) for buffer in here]
-    return sorted(found, key=lambda one: (one[1].first, one[0]))
+    result = [(places[buffer.name].offset_bytes, buffer) for buffer in here]
+    return sorted(result, key=lambda placed_buffer: (placed_buffer[1].first, placed_buffer[0]))
 
 
 def label_in(buffer: Buffer, width: float, height: float) -> str:

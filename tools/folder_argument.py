@@ -10,5 +10,5 @@ def folder_asked(document: str | None, usual: Path) -> Path:
     """The FOLDER of the command line, or the usual one; `--help` shows the script's document."""
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=usual, metavar="FOLDER")
-    found: Path = parser.parse_args().folder
-    return found
+    result: Path = parser.parse_args().folder
+    return result

@@ -58,11 +58,11 @@ def _needs(project: Path, extras: Sequence[str]) -> Iterator[str]:
 
 def _lowest(needs: Sequence[str], folder: Path) -> Path:
     """A file with the lowest versions that meet what is asked for directly, and the newest of what these ask for."""
-    asked, found = folder / "needs.txt", folder / "lowest.txt"
-    asked.write_text("\n".join(needs), encoding="utf-8")
+    demands, result = folder / "needs.txt", folder / "lowest.txt"
+    demands.write_text("\n".join(needs), encoding="utf-8")
     command = ["uv", "pip", "compile", "-q", "--resolution", "lowest-direct", "--python", sys.executable]
-    subprocess.run([*command, "-o", str(found), str(asked)], check=True, stdout=subprocess.DEVNULL)
-    return found
+    subprocess.run([*command, "-o", str(result), str(demands)], check=True, stdout=subprocess.DEVNULL)
+    return result
 
 
 def _pip(action: str, *words: str) -> None:

@@ -49,14 +49,14 @@ def _row(title: str, each: Import) -> str:
         return f"| {title} | {span} inputs | {', '.join(attributes)} | |"
     refused = [f"({name})" for name in sorted(schema.attributes) if name not in attributes]
     shown = [f"**{name}**" if name in schema.required else name for name in attributes]
-    inputs = [_input(one) for one in schema.inputs[: each.max_inputs]]
-    known = {*attributes, *(one.name for one in schema.inputs)}
+    inputs = [_input(candidate) for candidate in schema.inputs[: each.max_inputs]]
+    known = {*attributes, *(candidate.name for candidate in schema.inputs)}
     rules = [rule.text for rule in rules_of(each.op_type, each.since) if rule.name in known and not each.domain]
     return f"| {title} | {', '.join(inputs)} | {', '.join((*shown, *refused))} | {', '.join(rules)} |"
 
 
-def _input(one: Parameter) -> str:
-    return f"{one.name}{'?' if one.optional else '...' if one.variadic else ''}: {_types(one.types)}"
+def _input(kind: Parameter) -> str:
+    return f"{kind.name}{'?' if kind.optional else '...' if kind.variadic else ''}: {_types(kind.types)}"
 
 
 def _types(types: frozenset[str]) -> str:

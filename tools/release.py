@@ -41,21 +41,21 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--trial", action="store_true", help="neither a date in CHANGELOG.md nor a public repository")
     parser.add_argument("--wheels", type=Path, help="a folder with more wheels of tilewright-minimalloc")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     named = {name: metadata(project).get("urls", {}) for name, project in projects().items()}
-    demand_addresses(named, public=not asked.trial)
-    version = the_version(dated=not asked.trial)
+    demand_addresses(named, public=not arguments.trial)
+    version = the_version(dated=not arguments.trial)
     os.environ["SOURCE_DATE_EPOCH"] = epoch()
     os.environ["TILEWRIGHT_PURE"] = "1"
-    made = built(asked.folder)
+    made = built(arguments.folder)
     with tempfile.TemporaryDirectory() as scratch:
         differs = [path.name for path, again in zip(made, built(Path(scratch)), strict=True) if not same(path, again)]
     if differs:
         raise SystemExit(f"not the same bytes when built again: {', '.join(differs)}")
-    for wheel in sorted(asked.wheels.glob("tilewright_minimalloc-*.whl")) if asked.wheels else ():
-        made.append(Path(shutil.copy(wheel, asked.folder)))
+    for wheel in sorted(arguments.wheels.glob("tilewright_minimalloc-*.whl")) if arguments.wheels else ():
+        made.append(Path(shutil.copy(wheel, arguments.folder)))
     check(made)
-    sys.stdout.write(f"{len(made)} files of {version} are ready: twine upload {asked.folder}/*\n")
+    sys.stdout.write(f"{len(made)} files of {version} are ready: twine upload {arguments.folder}/*\n")
     return 0
 
 
@@ -83,8 +83,8 @@ def the_version(*, dated: bool) -> str:
 
 def epoch() -> str:
     """SOURCE_DATE_EPOCH as it is set, or the time of the last commit in seconds."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return given
+    if seconds := os.environ.get("SOURCE_DATE_EPOCH"):
+        return seconds
     command = ["git", "log", "-1", "--format=%ct"]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -119,9 +119,9 @@ def without_accidents(sdist: bytes) -> bytes:
     return gzip.compress(content.getvalue(), mtime=when)
 
 
-def same(one: Path, other: Path) -> bool:
+def same(left: Path, right: Path) -> bool:
     """Whether two files have one name and the same bytes."""
-    return one.name == other.name and one.read_bytes() == other.read_bytes()
+    return left.name == right.name and left.read_bytes() == right.read_bytes()
 
 
 def check(files: list[Path]) -> None:

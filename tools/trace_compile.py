@@ -112,7 +112,7 @@ def one_convolution() -> bytes:
 def totals(functions: Sequence[Executed]) -> str:
     """Of the functions in order, an entry into another room is one that the function before is not of."""
     modules, rooms = ({getattr(function, of) for function in functions} for of in ("module", "room"))
-    changes = sum(one.room != other.room for one, other in pairwise(functions))
+    changes = sum(left.room != right.room for left, right in pairwise(functions))
     return f"{len(modules)} modules of {len(rooms)} rooms, {len(functions):,} functions, {changes} changes of room"
 
 
@@ -170,17 +170,17 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="modules only")
     parser.add_argument("--page", action="store_true", help="write what one Conv executes into docs/architecture.md")
     parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.page:
+    arguments = parser.parse_args()
+    if arguments.page:
         return rewrite_page()
-    if asked.once:
-        compile_model(asked.model, asked.target)
+    if arguments.once:
+        compile_model(arguments.model, arguments.target)
         return None
     with TemporaryDirectory() as folder:
-        model = asked.model or Path(folder, "one_conv.onnx")
-        if asked.model is None:
+        model = arguments.model or Path(folder, "one_conv.onnx")
+        if arguments.model is None:
             model.write_bytes(one_convolution())
-        return print_trace(model, asked.target, markdown=asked.markdown)
+        return print_trace(model, arguments.target, markdown=arguments.markdown)
 
 
 if __name__ == "__main__":

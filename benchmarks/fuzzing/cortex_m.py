@@ -30,11 +30,11 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--portable", action="store_true")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of the networks of every kind on every core."""
-    for kind, core, seed in product(asked.kinds.split(","), asked.cores.split(","), seeds):
+    for kind, core, seed in product(arguments.kinds.split(","), arguments.cores.split(","), seeds):
         target = f"cortex-{core}"
-        registry = portable_only(load_for(target=target), asked.portable)
+        registry = portable_only(load_for(target=target), arguments.portable)
         yield measured(kind, seed, target, registry, folder / f"{kind}_{core}_{seed}")
 
 
@@ -49,9 +49,9 @@ def measured(kind: str, seed: int, target: str, registry: Registry, folder: Path
     counted = alone.run(plan, runner, folder / "counted", trace=False)
     kernels = {name: binding.kernel.name for name, binding in plan.bound.bindings.items()}
     wrong = "; ".join(
-        f"{one.name} ({kernels[one.name]}) differs in {one.different}"
-        for one in alone.judge(plan, traced)
-        if not one.exact
+        f"{verdict.name} ({kernels[verdict.name]}) differs in {verdict.different}"
+        for verdict in alone.judge(plan, traced)
+        if not verdict.exact
     )
     sums = {
         "steps": len(plan.scheduled.steps),

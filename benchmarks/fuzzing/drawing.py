@@ -101,9 +101,9 @@ class Drawing:
         return names
 
 
-def _broadcasts(one: Sequence[int], other: Sequence[int]) -> bool:
+def _broadcasts(left: Sequence[int], right: Sequence[int]) -> bool:
     try:
-        np.broadcast_shapes(one, other)
+        np.broadcast_shapes(left, right)
     except ValueError:
         return False
     return True
@@ -118,9 +118,9 @@ def _unary(op: str) -> Draw:
 
 def _step(op: str) -> Draw:
     def draw(d: Drawing) -> None:
-        (found,) = d.add(op, [d.value(raw=True)])
+        (result,) = d.add(op, [d.value(raw=True)])
         if op == "IsNaN":
-            d.add("Cast", [found], to=TensorProto.FLOAT)
+            d.add("Cast", [result], to=TensorProto.FLOAT)
 
     return draw
 
@@ -150,8 +150,8 @@ def _where(d: Drawing) -> None:
 
 
 def _cast(d: Drawing) -> None:
-    (found,) = d.add("Cast", [d.value(raw=True)], to=d.choice((TensorProto.INT32, TensorProto.INT8)))
-    d.add("Cast", [found], to=TensorProto.FLOAT)
+    (result,) = d.add("Cast", [d.value(raw=True)], to=d.choice((TensorProto.INT32, TensorProto.INT8)))
+    d.add("Cast", [result], to=TensorProto.FLOAT)
 
 
 def _reduce(kind: str) -> Draw:
@@ -170,8 +170,8 @@ def _reduce(kind: str) -> Draw:
 
 def _arg(d: Drawing) -> None:
     x = d.value(least=1, raw=True)
-    (found,) = d.add(d.choice(("ArgMax", "ArgMin")), [x], axis=d.axis(x) % len(d.shapes[x]), keepdims=1)
-    d.add("Cast", [found], to=TensorProto.FLOAT)
+    (result,) = d.add(d.choice(("ArgMax", "ArgMin")), [x], axis=d.axis(x) % len(d.shapes[x]), keepdims=1)
+    d.add("Cast", [result], to=TensorProto.FLOAT)
 
 
 def _rows(op: str) -> Draw:
@@ -484,7 +484,7 @@ def drawn(seed: int, extents: Sequence[int] = EXTENTS) -> Drawing:
         before, kind = (len(d.nodes), dict(d.constants)), d.choice(sorted(DRAWS))
         try:
             DRAWS[kind](d)
-            found = computed(d)
+            result = computed(d)
         except Exception:  # whatever a reference says of operands that do not fit: another operator is drawn
             del d.nodes[before[0] :]
             d.constants = before[1]
@@ -493,7 +493,7 @@ def drawn(seed: int, extents: Sequence[int] = EXTENTS) -> Drawing:
         for node in d.nodes[before[0] :]:
             kept = node.op_type in MOVES and all(name in d.raw or name in d.constants for name in node.input)
             d.raw |= set(node.output) if kept else set()
-        d.shapes |= {name: array.shape for name, array in found.items() if array.dtype == np.float32}
+        d.shapes |= {name: array.shape for name, array in result.items() if array.dtype == np.float32}
     return d
 
 

@@ -70,11 +70,11 @@ class Names:
 def names_of(model: onnx.ModelProto, platform: Platform, numbers: random.Random) -> Names:
     """What a network and a target have."""
     graph = model.graph
-    constants = [one.name for one in graph.initializer]
+    constants = [value.name for value in graph.initializer]
     return Names(
         numbers=numbers,
-        inputs=[one.name for one in graph.input if one.name not in constants],
-        outputs=[one.name for one in graph.output],
+        inputs=[value.name for value in graph.input if value.name not in constants],
+        outputs=[value.name for value in graph.output],
         values=[name for node in graph.node for name in node.output if name],
         constants=constants,
         nodes=[node.name or node.output[0] for node in graph.node],
@@ -172,8 +172,8 @@ def changed(words: Sequence[str], flags: Sequence[str]) -> list[str]:
 def promised(error: TilewrightError) -> Iterator[list[str]]:
     """The flags of which a refusal says that with them it fits."""
     for step in error.fix:
-        if found := re.fullmatch(r"(--.+?) {2,}.*-> fits.*", step):
-            yield shlex.split(found[1])
+        if match := re.fullmatch(r"(--.+?) {2,}.*-> fits.*", step):
+            yield shlex.split(match[1])
 
 
 def flags(parser: argparse.ArgumentParser) -> None:
@@ -183,16 +183,16 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", help="where the programs run; default: the twin of several cores, or this machine")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """How the command lines ended."""
-    platform = load_for(target=asked.target).platforms[asked.target]
+    platform = load_for(target=arguments.target).platforms[arguments.target]
     for seed in seeds:
         numbers, file = random.Random(seed), folder / f"graph{seed}.onnx"
-        if asked.models:
-            file = Path(numbers.choice(asked.models))
+        if arguments.models:
+            file = Path(numbers.choice(arguments.models))
         elif not written(seed, file):
             continue
-        words = command(file, platform, numbers, asked.on)
+        words = command(file, platform, numbers, arguments.on)
         what, why = ended(words)
         yield Outcome(f"seed {seed}: {shlex.join(words)}", what, why)
 

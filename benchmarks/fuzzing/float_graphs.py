@@ -77,18 +77,18 @@ def by_onnxruntime(made: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[A
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        given = {name: np.asarray(array) for name, array in inputs.items()}
-        return [np.asarray(array) for array in session.run(None, given)]
+        arrays = {name: np.asarray(array) for name, array in inputs.items()}
+        return [np.asarray(array) for array in session.run(None, arrays)]
     except Exception:  # each of its errors has a type of its own
         return None
 
 
-def near(one: Array, other: Array) -> bool:
+def near(left: Array, right: Array) -> bool:
     """Whether two references agree."""
-    if one.shape != other.shape or one.dtype != other.dtype:
+    if left.shape != right.shape or left.dtype != right.dtype:
         return False
-    size = float(np.abs(one[np.isfinite(one)]).max(initial=1))
-    return bool(np.allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE * size, equal_nan=True))
+    size = float(np.abs(left[np.isfinite(left)]).max(initial=1))
+    return bool(np.allclose(left, right, rtol=RELATIVE, atol=ABSOLUTE * size, equal_nan=True))
 
 
 def outcomes(seeds: Sequence[int], _: argparse.Namespace, folder: Path) -> Iterator[Outcome]:

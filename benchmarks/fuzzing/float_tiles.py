@@ -101,28 +101,28 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--half", action="store_true", help="graphs of float16")
 
 
-def each_graph(judge: Judge, seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def each_graph(judge: Judge, seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What a judge says of the graphs of some seeds."""
-    options, near = machine_options(asked), load_for(target=asked.target).platforms[asked.target].inner
+    options, near = machine_options(arguments), load_for(target=arguments.target).platforms[arguments.target].inner
     for seed in seeds:
         file, size = folder / f"graph{seed}.onnx", random.Random(seed).choice(SIZES)
         operators = written(seed, file)
-        if not operators or (asked.half and not halved(file)):
+        if not operators or (arguments.half and not halved(file)):
             continue
         here = replace(options, memory={**options.memory, near: size} if near else options.memory)
-        graph = Graph(seed=seed, file=file, target=asked.target, options=here, near=near)
-        for ended, wrong in judge(graph, asked):
+        graph = Graph(seed=seed, file=file, target=arguments.target, options=here, near=near)
+        for ended, wrong in judge(graph, arguments):
             yield Outcome(f"seed {seed}, {operators}", ended, wrong)
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of the graphs on the twin."""
 
     def judge(graph: Graph, _: argparse.Namespace) -> Iterable[tuple[str, str]]:
         near = graph.near
         return [outcome(graph.file, graph.target, graph.options, near, graph.options.memory[near])]
 
-    return each_graph(judge, seeds, asked, folder)
+    return each_graph(judge, seeds, arguments, folder)
 
 
 FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

@@ -70,18 +70,18 @@ class _Tally:
         print(dict(self.ended.most_common()))
 
 
-def run(fuzz: Fuzz, asked: argparse.Namespace) -> int:
+def run(fuzz: Fuzz, arguments: argparse.Namespace) -> int:
     """The number of cases that are wrong."""
     warnings.simplefilter("ignore")
-    first, end = map(int, asked.seeds.split(":"))
+    first, end = map(int, arguments.seeds.split(":"))
     tally = _Tally()
     for start in range(first, end, fuzz.batch):
         with tempfile.TemporaryDirectory() as folder:
             before = tally.wrong
-            for outcome in fuzz.outcomes(range(start, min(start + fuzz.batch, end)), asked, Path(folder)):
+            for outcome in fuzz.outcomes(range(start, min(start + fuzz.batch, end)), arguments, Path(folder)):
                 tally.add(outcome)
-            if asked.keep and tally.wrong > before:
-                shutil.copytree(folder, asked.keep / f"{asked.what}_{start}", dirs_exist_ok=True)
+            if arguments.keep and tally.wrong > before:
+                shutil.copytree(folder, arguments.keep / f"{arguments.what}_{start}", dirs_exist_ok=True)
     tally.tell()
     return tally.wrong
 
@@ -98,7 +98,7 @@ def optimize_flag(parser: argparse.ArgumentParser, default: str = Options().opti
     parser.add_argument("--optimize", default=default, choices=("speed", "balanced", "ram"))
 
 
-def machine_options(asked: argparse.Namespace) -> Options:
+def machine_options(arguments: argparse.Namespace) -> Options:
     """What `machine_flags` took."""
-    sizes = {name: parse_bytes(size) for name, size in (text.split("=", 1) for text in asked.memory)}
-    return Options(memory=sizes, settings=dict(text.split("=", 1) for text in asked.settings))
+    sizes = {name: parse_bytes(size) for name, size in (text.split("=", 1) for text in arguments.memory)}
+    return Options(memory=sizes, settings=dict(text.split("=", 1) for text in arguments.settings))

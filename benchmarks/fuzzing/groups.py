@@ -56,7 +56,7 @@ class Network:
     def ends(self) -> list[str]:
         """Names of inputs and outputs."""
         graph = onnx.load_from_string(self.model).graph
-        return [one.name for one in (*graph.input, *graph.output)]
+        return [value.name for value in (*graph.input, *graph.output)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,29 +73,29 @@ def drawn(seed: int) -> Drawn | None:
     numbers, networks = random.Random(seed), list[Network]()
     count = numbers.randint(2, 4)
     for number in range(5 * count):
-        found = case_of(100_000 + 20 * seed + number) if len(networks) < count else None
-        if found is None:
+        result = case_of(100_000 + 20 * seed + number) if len(networks) < count else None
+        if result is None:
             continue
-        inputs, outputs = tuple(found[0].inputs.values()), found[0].outputs
-        if all(one.size and one.dtype.name in TYPES for one in (*inputs, *outputs)):
+        inputs, outputs = tuple(result[0].inputs.values()), result[0].outputs
+        if all(array.size and array.dtype.name in TYPES for array in (*inputs, *outputs)):
             name = f"{numbers.choice(NAMES)}{len(networks)}"
-            networks.append(Network(name=name, model=found[0].model, inputs=inputs, outputs=outputs))
+            networks.append(Network(name=name, model=result[0].model, inputs=inputs, outputs=outputs))
     if len(networks) < count:
         return None
-    names = [one.name for one in networks]
+    names = [array.name for array in networks]
     return Drawn(
         networks=tuple(networks),
         concurrent=tuple(tuple(numbers.sample(names, numbers.randint(2, count))) for _ in range(numbers.randint(0, 2))),
-        users={one.name: numbers.choice(one.ends) for one in networks if numbers.random() < 0.4},
+        users={array.name: numbers.choice(array.ends) for array in networks if numbers.random() < 0.4},
     )
 
 
 def manifest(group: Drawn) -> str:
     """The group as a file describes it."""
     lines = ['target = "generic"', f"concurrent = {json.dumps(group.concurrent)}"]
-    for one in group.networks:
-        lines += [f"[models.{one.name}]", f'file = "{one.name}.onnx"']
-        lines += [f'io = {{ {json.dumps(group.users[one.name])} = "user" }}'] if one.name in group.users else []
+    for network in group.networks:
+        lines += [f"[models.{network.name}]", f'file = "{network.name}.onnx"']
+        lines += [f'io = {{ {json.dumps(group.users[network.name])} = "user" }}'] if network.name in group.users else []
     return "\n".join(lines) + "\n"
 
 
@@ -104,14 +104,14 @@ def program(group: Drawn, seed: int) -> str:
     numbers = random.Random(seed)
     lines = ["#include <pthread.h>", "#include <stdio.h>", "#include <string.h>"]
     lines += ['#include "app_pools.h"', "static int status;", PRINT]
-    for one in group.networks:
-        lines.append(_functions(one))
+    for network in group.networks:
+        lines.append(_functions(network))
     lines += ["int main(void)", "{", "    const app_pools memory = app_static_pools();"]
-    for one in group.networks:
-        name = one.name
+    for network in group.networks:
+        name = network.name
         lines.append(f"    const {name}_pools {name}_memory = app_{name}_pools(&memory);")
         lines.append(f"    status |= {name}_init(&{name}_network, &{name}_memory, NULL, NULL, NULL);")
-    alone = [(one.name,) for one in group.networks]
+    alone = [(network.name,) for network in group.networks]
     runs = [*alone, *group.concurrent]
     for order in (alone, *(numbers.sample(runs, len(runs)) for _ in range(ORDERS))):
         for names in order:
@@ -119,30 +119,30 @@ def program(group: Drawn, seed: int) -> str:
     return "\n".join((*lines, "    return status;", "}", ""))
 
 
-def _functions(one: Network) -> str:
+def _functions(network: Network) -> str:
     """What a network is given, what runs it so many times with the same result, and what prints its outputs."""
-    name, given, known = one.name, range(len(one.inputs)), range(len(one.outputs))
+    name, places, known = network.name, range(len(network.inputs)), range(len(network.outputs))
     arrays = [
-        *(f"{_type(array)} in{number}[{array.size}];" for number, array in enumerate(one.inputs)),
+        *(f"{_type(array)} in{number}[{array.size}];" for number, array in enumerate(network.inputs)),
         *(
             f"{_type(array)} out{number}[{array.size}], kept{number}[{array.size}];"
-            for number, array in enumerate(one.outputs)
+            for number, array in enumerate(network.outputs)
         ),
     ]
-    values = [", ".join(map(_number, array.flat)) for array in one.inputs]
+    values = [", ".join(map(_number, array.flat)) for array in network.inputs]
     came = [f"{name}_at.kept{at}, {name}_at.out{at}, sizeof {name}_at.out{at}" for at in known]
     return f"""
 static {name}_ctx {name}_network;
 static struct {{ int known; {" ".join(arrays)} }} {name}_at;
-{_lines(f"static const {_type(one.inputs[at])} {name}_given{at}[] = {{{values[at]}}};" for at in given)}
+{_lines(f"static const {_type(network.inputs[at])} {name}_given{at}[] = {{{values[at]}}};" for at in places)}
 static void *{name}_go(void *times)
 {{
-    {f"const {name}_inputs in = {{{', '.join(f'{name}_at.in{at}' for at in given)}}};" if given else ""}
+    {f"const {name}_inputs in = {{{', '.join(f'{name}_at.in{at}' for at in places)}}};" if places else ""}
     const {name}_outputs out = {{{", ".join(f"{name}_at.out{at}" for at in known)}}};
     for (int i = 0; i < *(int *)times; ++i) {{
-        {_lines(f"memcpy({name}_at.in{at}, {name}_given{at}, sizeof {name}_at.in{at});" for at in given)}
+        {_lines(f"memcpy({name}_at.in{at}, {name}_given{at}, sizeof {name}_at.in{at});" for at in places)}
         {_lines(f"memset({name}_at.out{at}, 0x55, sizeof {name}_at.out{at});" for at in known)}
-        if ({name}_run(&{name}_network, {"&in" if given else "NULL"}, &out)) status |= 2;
+        if ({name}_run(&{name}_network, {"&in" if places else "NULL"}, &out)) status |= 2;
         if (!{name}_at.known) {{
             {_lines(f"memcpy({each});" for each in came)}
         }}
@@ -189,8 +189,8 @@ def _number(value: np.generic) -> str:
 
 def outcome(group: Drawn, seed: int, folder: Path, flags: Sequence[str] = ()) -> tuple[str, str]:
     """What became of a group, and what is wrong."""
-    for one in group.networks:
-        (folder / f"{one.name}.onnx").write_bytes(one.model)
+    for network in group.networks:
+        (folder / f"{network.name}.onnx").write_bytes(network.model)
     (folder / "app.toml").write_text(manifest(group))
     (folder / "main.c").write_text(program(group, seed))
     compiled = _run(folder, "tilewright", "compile", "--group", "app.toml", "-o", "app", "-q", *flags)
@@ -198,7 +198,7 @@ def outcome(group: Drawn, seed: int, folder: Path, flags: Sequence[str] = ()) ->
         proper = compiled.returncode in (2, 4, 5) and "try:" in compiled.stderr
         return ("refused", "") if proper else ("failed", compiled.stderr)
     sources = [str(file) for file in (folder / "app").rglob("*.[cS]") if not file.name.endswith("_simple.c")]
-    folders = [f"{folder}/app", *(f"{folder}/app/{one.name}" for one in group.networks)]
+    folders = [f"{folder}/app", *(f"{folder}/app/{network.name}" for network in group.networks)]
     include = [f"{flag}{place}" for place in folders for flag in ("-I", "-Wa,-I")]
     built = _run(folder, *GCC, *include, "main.c", *sources, "-lm", "-o", "program")
     if built.returncode:
@@ -211,11 +211,11 @@ def outcome(group: Drawn, seed: int, folder: Path, flags: Sequence[str] = ()) ->
 
 def _wrong(group: Drawn, printed: str) -> Iterator[str]:
     """Outputs that are not what they must be."""
-    outputs = {one.name: one.outputs for one in group.networks}
+    outputs = {network.name: network.outputs for network in group.networks}
     for name, number, text in map(str.split, printed.splitlines()):
         wanted = outputs[name][int(number)]
-        found = np.frombuffer(bytes.fromhex(text), wanted.dtype).reshape(wanted.shape)
-        if not near(wanted.astype(np.float64), found.astype(np.float64)):
+        result = np.frombuffer(bytes.fromhex(text), wanted.dtype).reshape(wanted.shape)
+        if not near(wanted.astype(np.float64), result.astype(np.float64)):
             yield f"output {number} of {name}"
 
 
@@ -228,11 +228,11 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="-- FLAG")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of the groups."""
     for seed in seeds:
         group = drawn(seed)
-        what, why = outcome(group, seed, folder, asked.words) if group else ("left open", "")
+        what, why = outcome(group, seed, folder, arguments.words) if group else ("left open", "")
         yield Outcome(f"seed {seed}", what, why[-400:])
 
 

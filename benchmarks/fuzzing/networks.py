@@ -93,8 +93,8 @@ class Draft:
     def model(self, output: str, shape: Sequence[int]) -> Any:
         """The whole, checked."""
         taken = [helper.make_tensor_value_info("in", TensorProto.FLOAT, list(shape))]
-        given = [helper.make_tensor_value_info(output, TensorProto.FLOAT, list(self.shape[output]))]
-        graph = helper.make_graph(self.nodes, "random", taken, given, self.constants)
+        outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, list(self.shape[output]))]
+        graph = helper.make_graph(self.nodes, "random", taken, outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         model = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         onnx.checker.check_model(model)
@@ -133,10 +133,10 @@ def _squeezed(draft: Draft, x: str) -> str:
 
 
 def _branches(draft: Draft, x: str) -> str:
-    one = draft.activation(draft.conv(x, draft.chance.randint(2, 9), (3, 3), pads=[1] * 4))
-    other = draft.conv(x, draft.chance.randint(2, 9), (1, 1))
-    channels = draft.shape[one][1] + draft.shape[other][1]
-    return draft.node("Concat", [one, other], (1, channels, *draft.shape[x][2:]), axis=1)
+    left = draft.activation(draft.conv(x, draft.chance.randint(2, 9), (3, 3), pads=[1] * 4))
+    right = draft.conv(x, draft.chance.randint(2, 9), (1, 1))
+    channels = draft.shape[left][1] + draft.shape[right][1]
+    return draft.node("Concat", [left, right], (1, channels, *draft.shape[x][2:]), axis=1)
 
 
 def _pooled(draft: Draft, x: str) -> str:
@@ -278,7 +278,7 @@ def run_of(file: Path, target: str, runner_name: str, options: Any, count: int) 
 
     runner = load_named(("runner", runner_name)).runners[runner_name]
     plan = Deployment(file, target, options)
-    sets = tuple(one.inputs for one in random_vectors(plan.inputs, count, 7))
+    sets = tuple(vector.inputs for vector in random_vectors(plan.inputs, count, 7))
     job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=sets, trace=True)
     with tempfile.TemporaryDirectory() as folder:
         result = runner.run(job, Path(folder))
@@ -298,8 +298,8 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
     exactly.add_session_config_entry("session.disable_quant_qdq", "1")  # sums of products do not saturate
     peer = onnxruntime.InferenceSession(str(file), exactly, providers=["CPUExecutionProvider"])
     apart = 0.0
-    for given, made in zip(run.sets, run.outputs, strict=True):
-        for mine, theirs in zip(made.values(), peer.run(None, dict(given)), strict=True):
+    for inputs, made in zip(run.sets, run.outputs, strict=True):
+        for mine, theirs in zip(made.values(), peer.run(None, dict(inputs)), strict=True):
             apart = max(apart, float(np.max(np.abs(mine.astype(float) - theirs.astype(float)), initial=0)))
     pools = ", ".join(f"{pool.memory} {pool.used_bytes:,}" for pool in run.plan.allocated.pools)
     text = f"{run.judged} steps, {len(run.wrong)} wrong {run.wrong or ''} onnxruntime {apart:.3g} apart; {pools}"
@@ -312,13 +312,13 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", default="host")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of the networks in all their forms."""
     from tilewright.errors import TilewrightError
 
     for file in (file for seed in seeds for file in write_networks(seed, folder)):
         try:
-            text, good = judged(file, asked.target, asked.on, machine_options(asked))
+            text, good = judged(file, arguments.target, arguments.on, machine_options(arguments))
         except TilewrightError as error:
             text, good = str(error), False
         yield Outcome(file.stem, "right" if good else "failed", "" if good else text, note=text if good else "")

@@ -30,19 +30,21 @@ REFUSED = (Exit.USAGE, Exit.DOES_NOT_FIT, Exit.UNSUPPORTED)
 def saved(plan: Deployment, folder: Path) -> Mapping[str, Any]:
     """The decisions of a plan, as they stand in a file."""
     plan.export_state(folder, "allocated")
-    found: Mapping[str, Any] = json.loads((folder / "state.json").read_text())["value"]["decisions"]
-    return found
+    result: Mapping[str, Any] = json.loads((folder / "state.json").read_text())["value"]["decisions"]
+    return result
 
 
 def part_of(decisions: Mapping[str, Any], numbers: random.Random) -> dict[str, Any]:
     """Some keys, and some of what stands under them."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in decisions.items():
         share = numbers.choice(SHARES)
         if numbers.random() < 0.5:
             inside = isinstance(value, dict)
-            found[key] = {name: one for name, one in value.items() if numbers.random() < share} if inside else value
-    return found
+            result[key] = (
+                {name: inner for name, inner in value.items() if numbers.random() < share} if inside else value
+            )
+    return result
 
 
 def kept(file: Path, target: str, options: Options, folder: Path, seed: int) -> Iterator[tuple[str, str]]:

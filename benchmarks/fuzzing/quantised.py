@@ -70,8 +70,8 @@ def _own(activations: str = "int8", weights: str = "8", *, per_channel: bool = T
         from tilewright.quantize.stored_recurrences import quantise_recurrent
 
         recipe = Recipe(activations=activations, weights=weights, per_channel=per_channel)  # type: ignore[arg-type]
-        given = Samples(inputs=tuple(samples))
-        made = made_of(network.file, recipe, None, given, given)
+        samples_ = Samples(inputs=tuple(samples))
+        made = made_of(network.file, recipe, None, samples_, samples_)
         quantise_recurrent(made.prepared, made.file, samples, "int16" if activations == "int16" else "int8")
         file.write_bytes(made.file.read_bytes())
 
@@ -167,7 +167,7 @@ def model_of(seed: int, kind: str, form: Form, folder: Path) -> Path:
     return file
 
 
-def judged(file: Path, form: Form, asked: argparse.Namespace) -> tuple[str, Mapping[str, int], str]:
+def judged(file: Path, form: Form, arguments: argparse.Namespace) -> tuple[str, Mapping[str, int], str]:
     """What is wrong, what is counted, and which steps are float between integers."""
     from dataclasses import replace
 
@@ -175,10 +175,10 @@ def judged(file: Path, form: Form, asked: argparse.Namespace) -> tuple[str, Mapp
     from tilewright.validation.runner_choice import ready_runner
     from tilewright.validation.validation import validate, vectors_of
 
-    options = replace(machine_options(asked), arithmetic=(("*", form.arithmetic),))
-    deployment = Deployment(file, asked.target, options)
+    options = replace(machine_options(arguments), arithmetic=(("*", form.arithmetic),))
+    deployment = Deployment(file, arguments.target, options)
     graph = deployment.rewritten.graph
-    shown = validate(deployment, ready_runner(deployment, asked.on), vectors_of(deployment, None, SETS))
+    shown = validate(deployment, ready_runner(deployment, arguments.on), vectors_of(deployment, None, SETS))
     real = {node.name for node in graph.nodes if any(graph.tensors[name].dtype.is_float for name in node.outputs)}
     integers = [step for step in shown.steps if step.name not in real or step.op in _EXACT]
     wrong = [f"{step.name} ({step.op})" for step in integers if not step.bit_equal]
@@ -200,7 +200,7 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", default="", help="a runner; the target's own where none is given")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of each model, in the rows of its kind and of its form."""
     from tilewright.errors import TilewrightError
 
@@ -209,7 +209,7 @@ def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> I
         kind, form = KINDS[seed % len(KINDS)], FORMS[seed // len(KINDS) % len(FORMS)]
         case = f"{seed} {kind}, {form.name}, {form.arithmetic}"
         try:
-            wrong, sums, floats = judged(model_of(seed, kind, form, folder), form, asked)
+            wrong, sums, floats = judged(model_of(seed, kind, form, folder), form, arguments)
         except TilewrightError as error:
             yield Outcome(case, "refused", str(error))
             continue

@@ -55,22 +55,22 @@ def flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of what rows take, as a limit")
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, _: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, _: Path) -> Iterator[Outcome]:
     """What became of the networks of every kind."""
-    ends = {"io_inputs": asked.io, "io_outputs": asked.outputs}
-    options = Options(optimize=asked.optimize, recompute=asked.recompute, **ends)
-    registry = load_for(target=asked.target)
-    for kind, seed in product(asked.kinds.split(","), seeds):
-        found = judged(kind, seed, asked.target, options, registry, asked.share)
+    ends = {"io_inputs": arguments.io, "io_outputs": arguments.outputs}
+    options = Options(optimize=arguments.optimize, recompute=arguments.recompute, **ends)
+    registry = load_for(target=arguments.target)
+    for kind, seed in product(arguments.kinds.split(","), seeds):
+        result = judged(kind, seed, arguments.target, options, registry, arguments.share)
         sums = {
-            "with rows": found.steps_by_rows > 0,
-            "with kept edges": found.steps_with_edges > 0,
-            "layers, B": found.layers_bytes,
-            "rows, B": found.rows_bytes,
+            "with rows": result.steps_by_rows > 0,
+            "with kept edges": result.steps_with_edges > 0,
+            "layers, B": result.layers_bytes,
+            "rows, B": result.rows_bytes,
         }
-        wrong = "; ".join(found.faults)
-        case, ended = f"{kind} {seed} {asked.target}", "failed" if wrong else "right"
-        yield Outcome(case, ended, wrong, row=f"{kind}, {asked.target}", sums=sums)
+        wrong = "; ".join(result.faults)
+        case, ended = f"{kind} {seed} {arguments.target}", "failed" if wrong else "right"
+        yield Outcome(case, ended, wrong, row=f"{kind}, {arguments.target}", sums=sums)
 
 
 def judged(kind: str, seed: int, target: str, options: Options, registry: Registry, share: float = 1.0) -> Judged:
@@ -86,10 +86,17 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     runner = load_named(("runner", name)).runners[name]
     with tempfile.TemporaryDirectory() as folder:
         traced = alone.run(rows, runner, Path(folder), trace=True, sanitize=name == "host")
-    sizes = [ram_bytes(one.allocated) for one in (layers, rows)]
-    faults = [f"{one.name} differs in {one.different}" for one in alone.judge(rows, traced) if not one.exact]
+    sizes = [ram_bytes(deployment.allocated) for deployment in (layers, rows)]
+    faults = [
+        f"{verdict.name} differs in {verdict.different}" for verdict in alone.judge(rows, traced) if not verdict.exact
+    ]
     faults.extend([f"{sizes[1]} B by rows, {sizes[0]} B layer by layer"] if sizes[1] > sizes[0] else [])
-    over = [pool for one in (layers, rows) for pool in one.allocated.pools if pool.lower_bound_bytes > pool.used_bytes]
+    over = [
+        pool
+        for deployment in (layers, rows)
+        for pool in deployment.allocated.pools
+        if pool.lower_bound_bytes > pool.used_bytes
+    ]
     faults.extend(f"a bound of {pool.lower_bound_bytes} B over {pool.used_bytes} B" for pool in over)
     orders = [region.line_buffers for region in rows.allocated.tiled.regions if region.line_buffers]
     return Judged(
@@ -104,9 +111,9 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
 def limited(alone: SideBySide, rows: Deployment, options: Options, share: float) -> Deployment:
     """The network in such a share of the memory; `rows` where it does not fit."""
     limits = {rows.platform.of_kind("ram")[0].name: int(share * ram_bytes(rows.allocated))}
-    found = alone.deployment(rows.platform.name, replace(options, optimize="speed", memory=limits), rows.registry)
+    result = alone.deployment(rows.platform.name, replace(options, optimize="speed", memory=limits), rows.registry)
     try:
-        return found if found.allocated else rows
+        return result if result.allocated else rows
     except TilewrightError as error:
         if error.exit_code != Exit.DOES_NOT_FIT:
             raise

@@ -48,8 +48,8 @@ def _drawn(generator: np.random.Generator, graph: Graph, name: str) -> Array:
     return generator.integers(*tensor.dtype.limits, size=tensor.shape, endpoint=True).astype(tensor.dtype.numpy)
 
 
-def _equal(one: Array, other: Array) -> bool:
-    return bool(np.allclose(one, other, 1e-4, 1e-5)) if other.dtype.kind == "f" else np.array_equal(one, other)
+def _equal(left: Array, right: Array) -> bool:
+    return bool(np.allclose(left, right, 1e-4, 1e-5)) if right.dtype.kind == "f" else np.array_equal(left, right)
 
 
 def slides(graph: Graph, operators: Mapping[str, Operator]) -> Iterator[Slid]:
@@ -61,9 +61,9 @@ def slides(graph: Graph, operators: Mapping[str, Operator]) -> Iterator[Slid]:
             yield from (slid(graph, operators, name, axis, hop) for hop in hops if hop < length)
 
 
-def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def outcomes(seeds: Sequence[int], arguments: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What became of every window."""
-    del asked, folder
+    del arguments, folder
     operators, passes = vocabulary(), tilewright_graph_passes()
     for seed in seeds:
         for kind in KINDS:

@@ -133,15 +133,15 @@ class Deployment:
     @cached_property
     def bound(self) -> Bound:
         """Kernels, layouts, packed constants."""
-        if isinstance(given := self._given.get(Bound), Bound):
-            return given
+        if isinstance(saved := self._given.get(Bound), Bound):
+            return saved
         return self._finished("bind", self.planning.bound)
 
     @cached_property
     def allocated(self) -> Allocated:
         """The plan: every decision taken, every byte placed, everything checked."""
-        if isinstance(given := self._given.get(Allocated), Allocated):
-            return given
+        if isinstance(saved := self._given.get(Allocated), Allocated):
+            return saved
         from tilewright.plan.proposals.other_kernels import is_other
 
         best, bound = self.contest.taken, self.bound
@@ -178,8 +178,10 @@ class Deployment:
         from tilewright.transform import transform
 
         program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
-        asked, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
-        return self._finished("transform", transform(program, passes, asked, asked, self.registry.owners("code_pass")))
+        code_passes, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
+        return self._finished(
+            "transform", transform(program, passes, code_passes, code_passes, self.registry.owners("code_pass"))
+        )
 
     @cached_property
     def artifact(self) -> Artifact:
@@ -187,10 +189,14 @@ class Deployment:
         from tilewright.comparison.outputs import half_share
         from tilewright.emit import EmitOptions, emit
 
-        asked, share = self.options, half_share(self.graph)
-        vectors = self._vectors if asked.selftest else ()
-        options = EmitOptions(const_format=asked.const_format, layout=asked.layout, vectors=vectors, half_share=share)
-        return self._finished("emit", replace(emit(self.program, options), package=asked.package, board=asked.board))
+        options_, share = self.options, half_share(self.graph)
+        vectors = self._vectors if options_.selftest else ()
+        options = EmitOptions(
+            const_format=options_.const_format, layout=options_.layout, vectors=vectors, half_share=share
+        )
+        return self._finished(
+            "emit", replace(emit(self.program, options), package=options_.package, board=options_.board)
+        )
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
@@ -202,8 +208,8 @@ class Deployment:
     @cached_property
     def graph(self) -> Graph:
         """The graph that is compiled: imported, rewritten, and with what passes its border in rows."""
-        if isinstance(given := self._given.get(Graph), Graph):
-            return given
+        if isinstance(saved := self._given.get(Graph), Graph):
+            return saved
         from tilewright.rewrite.insert_streamed_io import with_streamed_io
 
         ends = streamed_io(with_states(self.options, self._kept), self.rewritten.graph)
@@ -256,10 +262,10 @@ class Deployment:
     @cached_property
     def states(self) -> tuple[RecurrentState, ...]:
         """Outputs that are inputs of the next run."""
-        if isinstance(given := self._given.get(Allocated), Allocated):
-            return states_of_plan(given)
-        asked = with_states(self.options, self._kept)
-        kept = states_of(asked.states, self.graph, asked.states_folder, self._kept)
+        if isinstance(saved := self._given.get(Allocated), Allocated):
+            return states_of_plan(saved)
+        options = with_states(self.options, self._kept)
+        kept = states_of(options.states, self.graph, options.states_folder, self._kept)
         if not self.slid:
             return kept
         of_window = (RecurrentState(input=s.input, output=s.output, initial=s.initial) for s in self.slid.states)
@@ -287,8 +293,8 @@ class Deployment:
                 planned += tuple(idle_flags(self.allocated, self.options, self.planning.decisions.memories))
         offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
         bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
-        found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
-        return tuple(dict.fromkeys((*self.registry.diagnostics, *found, *self._from_observers)))
+        result = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
+        return tuple(dict.fromkeys((*self.registry.diagnostics, *result, *self._from_observers)))
 
     @property
     def prefix(self) -> str:

@@ -61,12 +61,12 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
         io_type=TYPES.get(options.io_type),
         io_type_of={name: TYPES[word] for name, word in options.io_type_of.items() if word in TYPES},
     )
-    found = load(model, reading, registry.operators, registry.importers.values(), registry.dialects.values())
-    states = (*found.states, *kept_automatically(found.graph, found.states, options.states))
-    noted = (*found.diagnostics, *recognition_note(found.graph, found.states, options.states))
-    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, states)))
+    result = load(model, reading, registry.operators, registry.importers.values(), registry.dialects.values())
+    states = (*result.states, *kept_automatically(result.graph, result.states, options.states))
+    noted = (*result.diagnostics, *recognition_note(result.graph, result.states, options.states))
+    graph = with_integer_border(result.graph, border_types(result.graph, with_states(options, states)))
     graph = with_channels_last(graph, channels_last(graph, options))
-    return replace(found, graph=graph, states=states, diagnostics=noted)
+    return replace(result, graph=graph, states=states, diagnostics=noted)
 
 
 def rewritten_with(imported: Imported, options: Options, registry: Registry, platform: Platform | None) -> Rewritten:
@@ -78,12 +78,12 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
     from tilewright.frontend.reading.import_options import limits_with
     from tilewright.rewrite import ARITHMETICS, rewrite
 
-    asked = arithmetic_choice(options, platform, ARITHMETICS, imported.arithmetic)
+    arithmetic = arithmetic_choice(options, platform, ARITHMETICS, imported.arithmetic)
     passes = tuple(registry.graph_passes.values())
     owners = registry.owners("graph_pass")
-    found = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, asked, owners)
-    check_steps(found.graph, limits_with(options.limits))
-    return found
+    result = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, arithmetic, owners)
+    check_steps(result.graph, limits_with(options.limits))
+    return result
 
 
 def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid:

@@ -43,12 +43,12 @@ class CompiledModel(BackendRep):
         TilewrightError (exit 7) where the program cannot be built or run.
         """
         names = tuple(self.deployment.inputs)
-        given = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
+        values = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
         job = Job(
             artifact=self.deployment.artifact,
             plan=self.deployment.allocated,
             prefix=self.deployment.prefix,
-            input_sets=({name: given[name] for name in names},),
+            input_sets=({name: values[name] for name in names},),
         )
         with temporary_folder() as folder:
             (outputs,) = self._runner().run(job, folder).outputs

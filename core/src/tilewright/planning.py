@@ -167,13 +167,16 @@ class Planning:
         name, fitting = memories[0].name, self._fitting(self.planner.work)
         misfits = fitting.found(with_memories(self.bound, {name: 1}))
         short = () if isinstance(misfits, Allocated) else (misfit.overflow for misfit in misfits)
-        needed = min((one.needed_bytes for one in short if one and one.memory == name), default=ram_bytes(plan))
+        needed = min(
+            (overflow.needed_bytes for overflow in short if overflow and overflow.memory == name),
+            default=ram_bytes(plan),
+        )
         size = self.bound.platform.size_for(name, needed)
-        found = fitting.found(with_memories(self.bound, {name: size}))
-        if not isinstance(found, Allocated):
+        result = fitting.found(with_memories(self.bound, {name: size}))
+        if not isinstance(result, Allocated):
             return ()
         flags = typed("--memory", f"{name}={size}")
-        return (FrontPoint(ram_bytes=ram_bytes(found), cycle_ratio=cycle_ratio(found), flags=flags),)
+        return (FrontPoint(ram_bytes=ram_bytes(result), cycle_ratio=cycle_ratio(result), flags=flags),)
 
     def _plan(self) -> Allocated:
         bound, fitting, decisions = self.bound, self._fitting(self.planner.work), self.decisions

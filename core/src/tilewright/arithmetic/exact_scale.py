@@ -40,8 +40,8 @@ def exact_scale(ratio: Fraction, reach: tuple[int, int], steps: tuple[int, int])
     candidates = candidates[np.isfinite(candidates) & (candidates > 0)]
     requant = Requant(scale=(1.0,), zero_point=0, low=steps[0], high=steps[1])
     lowest, highest = (np.full(len(candidates), end, np.int64) for end in reach)
-    _, found, sound = exact_thresholds(requant, candidates, lowest, highest)
-    equal = sound & (found == _thresholds(ratio, reach, steps)).all(axis=1)
+    _, result, sound = exact_thresholds(requant, candidates, lowest, highest)
+    equal = sound & (result == _thresholds(ratio, reach, steps)).all(axis=1)
     return (float(candidates[int(equal.argmax())]), True) if equal.any() else (float(nearest), False)
 
 

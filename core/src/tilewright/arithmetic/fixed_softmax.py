@@ -87,5 +87,5 @@ def row(values: Integers, table: Integers, zero_point: int) -> Integers:
     scale, zeros = reciprocal(int(((e + 2**11) >> _SUM_BITS).sum()))
     shift = _SUM_BITS - zeros + 31 - 8
     high = (e * scale + 2**30) >> 31
-    found: Integers = np.where(e > 0, (high + (1 << (shift - 1))) >> shift, 0) + zero_point
-    return found
+    result: Integers = np.where(e > 0, (high + (1 << (shift - 1))) >> shift, 0) + zero_point
+    return result

@@ -107,8 +107,8 @@ def prove_unit(requant: Requant, bounds: AccumulatorBounds, unit: ShiftUnit) -> 
     known = thresholds(requant, lowest, highest)
     corners = _corners(known, lowest, highest, unit)
     shifts = [shift for shift in unit.shifts if shift <= _FINEST]
-    found = [_at_shift(corners, lowest, highest, requant.zero_point, unit, shift) for shift in shifts]
-    feasible = np.array([ok for ok, _, _ in found]) & known.sound
+    result = [_at_shift(corners, lowest, highest, requant.zero_point, unit, shift) for shift in shifts]
+    feasible = np.array([ok for ok, _, _ in result]) & known.sound
     if unit.shift_per_channel:
         chosen = len(shifts) - 1 - feasible[::-1].argmax(axis=0)
     else:
@@ -117,8 +117,8 @@ def prove_unit(requant: Requant, bounds: AccumulatorBounds, unit: ShiftUnit) -> 
     proved = feasible[chosen, np.arange(len(lowest))]
     return UnitProof(
         unit=unit,
-        multipliers=tuple(int(found[at][1][c]) for c, at in enumerate(chosen)),
-        addends=tuple(int(found[at][2][c]) for c, at in enumerate(chosen)),
+        multipliers=tuple(int(result[at][1][c]) for c, at in enumerate(chosen)),
+        addends=tuple(int(result[at][2][c]) for c, at in enumerate(chosen)),
         shifts=tuple(shifts[at] for at in chosen),
         reasons=_reasons(proved, known, corners, lowest, highest, unit),
     )

@@ -61,10 +61,10 @@ def nearest(unit: ShiftUnit, ratios: tuple[Fraction, ...], bounds: AccumulatorBo
     if not all(fitting) or not (common or unit.shift_per_channel):
         return f"no shift up to {unit.largest_shift} keeps every product within {unit.bits} bits, and every multiplier"
     shifts = tuple(map(max, fitting)) if unit.shift_per_channel else (max(common),) * len(ratios)
-    found = [_numbers(unit, ratio, shift) for ratio, shift in zip(ratios, shifts, strict=True)]
+    result = [_numbers(unit, ratio, shift) for ratio, shift in zip(ratios, shifts, strict=True)]
     return MultiplyShift(
-        multiplier=_once(tuple(multiplier for multiplier, _ in found)),
-        addend=_once(tuple(addend for _, addend in found)),
+        multiplier=_once(tuple(multiplier for multiplier, _ in result)),
+        addend=_once(tuple(addend for _, addend in result)),
         shift=_once(shifts),
         rounding=unit.rounding,
         bits=unit.bits,

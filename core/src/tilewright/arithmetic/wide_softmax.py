@@ -46,8 +46,8 @@ def factors(x_scale: float) -> npt.NDArray[np.uint32]:
 
     at = np.arange(256, dtype=np.float64)
     both = np.concatenate([np.exp(-256 * at * x_scale), np.exp(-at * x_scale)])
-    found: npt.NDArray[np.uint32] = np.rint(both * 2**31).astype(np.uint32)
-    return found
+    result: npt.NDArray[np.uint32] = np.rint(both * 2**31).astype(np.uint32)
+    return result
 
 
 def exact_row(x: Integers, table: Integers, y_scale: float) -> Integers:
@@ -87,8 +87,8 @@ def lines(function: Callable[[Floats], Floats], first: float, last: float) -> np
     ends, middles = _nearest(function(at) * unit), _nearest(function(at[:-1] + step / single(2)) * unit)
     over = _nearest((function(at[1:]) * unit + ends[:-1]) / single(2)) - middles
     ends[:-1] -= _nearest(over / single(2))
-    found: npt.NDArray[np.int16] = np.clip(ends, -(2**15), 2**15 - 1).astype(np.int16)
-    return found
+    result: npt.NDArray[np.int16] = np.clip(ends, -(2**15), 2**15 - 1).astype(np.int16)
+    return result
 
 
 def _nearest(values: Floats) -> Floats:

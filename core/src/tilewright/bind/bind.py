@@ -41,25 +41,25 @@ def bind(
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
     chained = with_chains(graph, kernels.values(), platform, operators, decisions, candidates_of, fit=chains)
     graph = chained.graph
-    found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
-    found |= {name: found[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in found}
-    _demand_candidates(graph, found, platform)
-    chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
+    result = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
+    result |= {name: result[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in result}
+    _demand_candidates(graph, result, platform)
+    chosen = {name: _pick(name, answer, decisions) for name, answer in result.items()}
     layouts = choose_layouts(graph, operators, chosen, decisions.layouts, decisions.state)
     relaid = insert_relayouts(graph, operators, chosen, layouts)
-    found |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in found}
-    layer_of = {node.name: _pick(node.name, found[node.name], decisions) for node in relaid.graph.nodes}
+    result |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in result}
+    layer_of = {node.name: _pick(node.name, result[node.name], decisions) for node in relaid.graph.nodes}
     stored = store_constants(layer_of)
     return Bound(
         graph=relaid.graph,
         platform=platform.running(layer.kernel.name for layer in layer_of.values()),
         bindings={
-            name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
+            name: _binding(name, layer, result[name], stored.names[name], _engine(name, layer, platform, decisions))
             for name, layer in layer_of.items()
         },
         layouts=relaid.layouts,
         constants=stored.arrays,
-        diagnostics=(*diagnostics, *growth_notes(layer_of, found, platform), *narrow_notes(layer_of)),
+        diagnostics=(*diagnostics, *growth_notes(layer_of, result, platform), *narrow_notes(layer_of)),
         layers=layer_of,
     )
 
@@ -80,22 +80,22 @@ def _candidates_by_site(
     return ask
 
 
-def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
+def _pick(node: str, candidates: NodeCandidates, decisions: Decisions) -> Layer:
     """The kernel that is pinned, or the cheapest of those that run on the engine that is."""
     pinned, engine = decisions.kernels.get(node), decisions.engines.get(node)
     if not pinned:
-        there = (layer for layer in found.layers if not engine or layer.kernel.engine in ("", engine))
-        return next(there, found.layers[0])
-    for layer in found.layers:
+        there = (layer for layer in candidates.layers if not engine or layer.kernel.engine in ("", engine))
+        return next(there, candidates.layers[0])
+    for layer in candidates.layers:
         if layer.kernel.name == pinned:
             return layer
-    said = [f"{refusal.candidate}: {refusal.reason}" for refusal in found.refusals if refusal.candidate == pinned]
+    said = [f"{refusal.candidate}: {refusal.reason}" for refusal in candidates.refusals if refusal.candidate == pinned]
     raise usage_error(
         "TW1104",
         f"kernel '{pinned}' is pinned to a node that it cannot compute",
         where=f"node '{node}'",
         details=tuple(said) or ("there is no such kernel for this operator on this target",),
-        fix=(f"pin one of: {', '.join(candidate.kernel.name for candidate in found.candidates)}",),
+        fix=(f"pin one of: {', '.join(candidate.kernel.name for candidate in candidates.candidates)}",),
     )
 
 
@@ -116,25 +116,25 @@ def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -
     )
 
 
-def _binding(node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
+def _binding(node: str, layer: Layer, candidates: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
     return Binding(
         node=node,
         kernel=layer.kernel,
         engine=engine,
-        candidates=found.candidates,
-        refusals=found.refusals,
+        candidates=candidates.candidates,
+        refusals=candidates.refusals,
         constants=constants,
     )
 
 
-def _demand_candidates(graph: Graph, found: Mapping[str, NodeCandidates], platform: Platform) -> None:
-    lost = [site for site in graph.sites() if not found[site.node.name].candidates]
+def _demand_candidates(graph: Graph, candidates: Mapping[str, NodeCandidates], platform: Platform) -> None:
+    lost = [site for site in graph.sites() if not candidates[site.node.name].candidates]
     if not lost:
         return
     details: list[str] = []
     for site in lost:
         details.append(f"node '{site.node.name}' ({site.node.op}, {_types(site)})")
-        refusals = found[site.node.name].refusals
+        refusals = candidates[site.node.name].refusals
         details.extend(f"   {refusal.candidate}: {refusal.reason}" for refusal in refusals)
         if not refusals:
             details.append(f"   no kernel for {site.node.op} is installed")

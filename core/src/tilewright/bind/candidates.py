@@ -34,20 +34,20 @@ class NodeCandidates:
 
 def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> NodeCandidates:
     """Ask every kernel for `site`'s operator that is meant for `platform`. `key` is `layer_key(site)`."""
-    found: list[tuple[Candidate, Layer]] = []
+    candidates: list[tuple[Candidate, Layer]] = []
     refusals: list[Refusal] = []
     for kernel in sorted(kernels, key=lambda kernel: kernel.name):
         if not platform.runs(kernel.target):
             continue  # another platform's kernel, not worth mentioning
         answer = _unusable(kernel, site, platform, layers.operators) or layers.of(kernel, site, key)
         if isinstance(answer, Layer):
-            found.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
+            candidates.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
             refusals.append(Refusal(candidate=kernel.name, reason=answer))
-    found.sort(key=lambda one: _rank(one[0], engine_of(one[0].kernel, platform)))
+    candidates.sort(key=lambda candidate: _rank(candidate[0], engine_of(candidate[0].kernel, platform)))
     return NodeCandidates(
-        candidates=tuple(candidate for candidate, _ in found),
-        layers=tuple(layer for _, layer in found),
+        candidates=tuple(candidate for candidate, _ in candidates),
+        layers=tuple(layer for _, layer in candidates),
         refusals=tuple(refusals),
     )
 
@@ -60,10 +60,10 @@ def _rank(candidate: Candidate, engine: Engine) -> tuple[bool, float, bool, int,
 
 def kernels_by_operator(kernels: Mapping[str, Kernel]) -> dict[str, list[Kernel]]:
     """The kernels for each operator."""
-    found: dict[str, list[Kernel]] = {}
+    result: dict[str, list[Kernel]] = {}
     for kernel in kernels.values():
-        found.setdefault(kernel.computes, []).append(kernel)
-    return found
+        result.setdefault(kernel.computes, []).append(kernel)
+    return result
 
 
 def engine_of(kernel: Kernel, platform: Platform) -> Engine:

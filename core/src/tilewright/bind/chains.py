@@ -51,11 +51,11 @@ def with_chains(
         named = sorted(kernel.name for kernel in of_chains if kernel.pattern == pattern)
         for last in [node for node in graph.nodes if node.op == pattern[-1]]:
             reasons = dict[str, None]()
-            for found in _chains(graph, last, pattern, operators):
-                reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)
+            for chain in _chains(graph, last, pattern, operators):
+                reason = chain if isinstance(chain, str) else _slower(graph, chain, platform, decisions, candidates_of)
                 reason = reason or ("" if fit else _SHORT)
-                if not isinstance(found, str) and not reason:
-                    graph, reasons = _joined(graph, found), {}
+                if not isinstance(chain, str) and not reason:
+                    graph, reasons = _joined(graph, chain), {}
                     break
                 reasons[reason] = None
             if reasons:
@@ -120,15 +120,15 @@ def _slower(
     inside = {name for link in chain.links[:-1] for name in (link.node.name, link.output.name)}
     if named := sorted(inside & _decided(decisions)):
         return f"something is decided about '{named[0]}', which would be inside the chain"
-    found = candidates_of(site)
-    if not found.layers:
-        return "; ".join(refusal.reason for refusal in found.refusals) or "no kernel of this target computes it"
+    result = candidates_of(site)
+    if not result.layers:
+        return "; ".join(refusal.reason for refusal in result.refusals) or "no kernel of this target computes it"
     if pinned := decisions.kernels.get(chain.name):
-        return "" if pinned in {layer.kernel.name for layer in found.layers} else f"'{pinned}' is pinned instead"
+        return "" if pinned in {layer.kernel.name for layer in result.layers} else f"'{pinned}' is pinned instead"
     one_by_one = [candidates_of(graph.site(node)) for node in members]
     if not all(candidates.layers for candidates in one_by_one):
         return ""
-    together, apart = _time(found, platform), sum(_time(candidates, platform) for candidates in one_by_one)
+    together, apart = _time(result, platform), sum(_time(candidates, platform) for candidates in one_by_one)
     return "" if together <= apart else f"{together:,.0f} cycles (estimate); one by one its steps take {apart:,.0f}"
 
 
@@ -139,9 +139,9 @@ def _decided(decisions: Decisions) -> set[str]:
     return grouped.union(*named, decisions.tiles, decisions.in_place)
 
 
-def _time(found: NodeCandidates, platform: Platform) -> float:
+def _time(candidates: NodeCandidates, platform: Platform) -> float:
     """Of all cores, by the kernel that is chosen."""
-    best = found.candidates[0]
+    best = candidates.candidates[0]
     return best.cycles / engine_of(best.kernel, platform).cores
 
 

@@ -27,26 +27,32 @@ class _Choice:
     cycles: float
 
 
-def within_growth(found: Candidates, platform: Platform) -> dict[str, NodeCandidates]:
+def within_growth(candidates: Candidates, platform: Platform) -> dict[str, NodeCandidates]:
     """The same without kernels for whose constants there is no room; these are refused. Kernels that are ruled out or
     pinned elsewhere change nothing about it: every binding of a graph has the same candidates.
     """
-    choices = {node: _choices(one, platform) for node, one in found.items()}
-    if not any(one.more_bytes for mine in choices.values() for one in mine):
-        return dict(found)
-    room = platform.constant_growth(platform, _smallest_bytes(found, platform)) if platform.constant_growth else 0
+    choices = {node: _choices(candidate, platform) for node, candidate in candidates.items()}
+    if not any(choice.more_bytes for mine in choices.values() for choice in mine):
+        return dict(candidates)
+    room = platform.constant_growth(platform, _smallest_bytes(candidates, platform)) if platform.constant_growth else 0
     taken = _taken(choices, room)
     left = room - sum(choice.more_bytes for choice in taken.values())
-    return {node: _allowed(one, taken[node], left, platform) if node in taken else one for node, one in found.items()}
+    return {
+        node: _allowed(candidate, taken[node], left, platform) if node in taken else candidate
+        for node, candidate in candidates.items()
+    }
 
 
-def growth_notes(bound: Mapping[str, Layer], found: Candidates, platform: Platform) -> Iterator[Diagnostic]:
+def growth_notes(bound: Mapping[str, Layer], candidates: Candidates, platform: Platform) -> Iterator[Diagnostic]:
     """The note TW5050 for constants that grew: by how much, and what that saves."""
-    grown = {node: more for node, layer in bound.items() if (more := more_bytes(layer, found[node], platform))}
+    grown = {node: more for node, layer in bound.items() if (more := more_bytes(layer, candidates[node], platform))}
     if not grown:
         return
-    saved = sum(_smallest(_choices(found[node], platform)).cycles - _cycles(found[node], bound[node]) for node in grown)
-    total = sum(_cycles(found[node], layer) for node, layer in bound.items()) + saved
+    saved = sum(
+        _smallest(_choices(candidates[node], platform)).cycles - _cycles(candidates[node], bound[node])
+        for node in grown
+    )
+    total = sum(_cycles(candidates[node], layer) for node, layer in bound.items()) + saved
     steps = "1 step has" if len(grown) == 1 else f"{len(grown)} steps have"
     yield Diagnostic(
         code="TW5050",
@@ -57,19 +63,19 @@ def growth_notes(bound: Mapping[str, Layer], found: Candidates, platform: Platfo
     )
 
 
-def more_bytes(layer: Layer, found: NodeCandidates, platform: Platform) -> int:
+def more_bytes(layer: Layer, candidates: NodeCandidates, platform: Platform) -> int:
     """What a kernel's constants take beyond those of the node's other candidates."""
     more = layer.kernel.more_constants(layer.site)
     widened = bool(platform.constant_growth) or layer.kernel.target == "*"
-    return more + _widened_bytes(layer, found) if widened else more
+    return more + _widened_bytes(layer, candidates) if widened else more
 
 
-def _widened_bytes(layer: Layer, found: NodeCandidates) -> int:
+def _widened_bytes(layer: Layer, candidates: NodeCandidates) -> int:
     """What constants take because weights have more bits than the node says, where others keep them as they are."""
     bits = layer.site.node.weight_bits
     if bits in layer.kernel.weight_bits:
         return 0
-    kept = [_bytes(one) for one in found.layers if bits in one.kernel.weight_bits]
+    kept = [_bytes(candidate) for candidate in candidates.layers if bits in candidate.kernel.weight_bits]
     return max(0, _bytes(layer) - min(kept)) if kept else 0
 
 
@@ -77,11 +83,11 @@ def _bytes(layer: Layer) -> int:
     return sum(array.nbytes for array in (layer.packed or layer.site.constants).values())
 
 
-def _choices(found: NodeCandidates, platform: Platform) -> list[_Choice]:
+def _choices(candidates: NodeCandidates, platform: Platform) -> list[_Choice]:
     """By cycles; only those that are faster than all with fewer bytes."""
     kept = list[_Choice]()
-    for candidate, layer in zip(found.candidates, found.layers, strict=True):
-        more = more_bytes(layer, found, platform)
+    for candidate, layer in zip(candidates.candidates, candidates.layers, strict=True):
+        more = more_bytes(layer, candidates, platform)
         if not kept or more < kept[-1].more_bytes:
             kept.append(_Choice(kernel=candidate.kernel.name, more_bytes=more, cycles=candidate.cycles))
     return kept
@@ -91,21 +97,26 @@ def _smallest(choices: list[_Choice]) -> _Choice:
     return choices[-1]
 
 
-def _cycles(found: NodeCandidates, layer: Layer) -> float:
-    return next(one.cycles for one in found.candidates if one.kernel.name == layer.kernel.name)
+def _cycles(candidates: NodeCandidates, layer: Layer) -> float:
+    return next(candidate.cycles for candidate in candidates.candidates if candidate.kernel.name == layer.kernel.name)
 
 
-def _smallest_bytes(found: Candidates, platform: Platform) -> int:
+def _smallest_bytes(candidates: Candidates, platform: Platform) -> int:
     """Of all constants, where no node's grow. Equal layers are the same, and have theirs once."""
     return sum(
         map(
-            _bytes, {_layer(one, _smallest(_choices(one, platform)).kernel) for one in found.values() if one.candidates}
+            _bytes,
+            {
+                _layer(candidate, _smallest(_choices(candidate, platform)).kernel)
+                for candidate in candidates.values()
+                if candidate.candidates
+            },
         )
     )
 
 
-def _layer(found: NodeCandidates, kernel: str) -> Layer:
-    return next(layer for layer in found.layers if layer.kernel.name == kernel)
+def _layer(candidates: NodeCandidates, kernel: str) -> Layer:
+    return next(layer for layer in candidates.layers if layer.kernel.name == kernel)
 
 
 def _taken(choices: Mapping[str, list[_Choice]], room: int) -> dict[str, _Choice]:
@@ -113,37 +124,39 @@ def _taken(choices: Mapping[str, list[_Choice]], room: int) -> dict[str, _Choice
     taken = {node: _smallest(mine) for node, mine in choices.items() if len(mine) > 1}
     while True:
         better = [
-            (node, one)
+            (node, choice)
             for node, now in taken.items()
-            for one in choices[node]
-            if now.more_bytes < one.more_bytes <= room + now.more_bytes
+            for choice in choices[node]
+            if now.more_bytes < choice.more_bytes <= room + now.more_bytes
         ]
         if not better:
             return taken
-        node, one = max(better, key=lambda pair: _gain(taken[pair[0]], pair[1]))
-        room -= one.more_bytes - taken[node].more_bytes
-        taken[node] = one
+        node, choice = max(better, key=lambda pair: _gain(taken[pair[0]], pair[1]))
+        room -= choice.more_bytes - taken[node].more_bytes
+        taken[node] = choice
 
 
 def _gain(now: _Choice, other: _Choice) -> float:
     return (now.cycles - other.cycles) / (other.more_bytes - now.more_bytes)
 
 
-def _allowed(found: NodeCandidates, most: _Choice, left: int, platform: Platform) -> NodeCandidates:
+def _allowed(candidates: NodeCandidates, most: _Choice, left: int, platform: Platform) -> NodeCandidates:
     """Without the kernels whose constants take more than the one that is taken."""
     triples = [
-        (one, layer, more_bytes(layer, found, platform) - most.more_bytes)
-        for one, layer in zip(found.candidates, found.layers, strict=True)
+        (candidate, layer, more_bytes(layer, candidates, platform) - most.more_bytes)
+        for candidate, layer in zip(candidates.candidates, candidates.layers, strict=True)
     ]
-    kept = [(one, layer) for one, layer, beyond in triples if beyond <= 0]
+    kept = [(candidate, layer) for candidate, layer, beyond in triples if beyond <= 0]
     refused = [
-        Refusal(candidate=one.kernel.name, reason=_reason(beyond, left)) for one, _, beyond in triples if beyond > 0
+        Refusal(candidate=candidate.kernel.name, reason=_reason(beyond, left))
+        for candidate, _, beyond in triples
+        if beyond > 0
     ]
     return replace(
-        found,
-        candidates=tuple(one for one, _ in kept),
+        candidates,
+        candidates=tuple(candidate for candidate, _ in kept),
         layers=tuple(layer for _, layer in kept),
-        refusals=(*found.refusals, *refused),
+        refusals=(*candidates.refusals, *refused),
     )
 
 

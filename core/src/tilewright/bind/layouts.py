@@ -37,9 +37,9 @@ def choose_layouts(
     fixed = {name: layout for name, layout in borders.items() if name not in kept}
     fixed |= {name: layout for name, layout in pins.items() if name in graph.tensors}
     if states:
-        found = _spread(graph, operators, layers, fixed, kept - fixed.keys())
+        result = _spread(graph, operators, layers, fixed, kept - fixed.keys())
         for present, following in states.items():
-            layout = found.get(present) or found.get(following) or borders[following]
+            layout = result.get(present) or result.get(following) or borders[following]
             fixed |= {present: layout, following: fixed.get(following, layout)}
     return _spread(graph, operators, layers, fixed)
 

@@ -20,8 +20,8 @@ def recomputed(bound: Bound, wanted: Sequence[Recomputation]) -> Bound:
     """The binding with these values computed again, one after the other: a reader may be a node that an earlier one
     has added. Raises TilewrightError TW1118 (exit 2) where one cannot be.
     """
-    for one in wanted:
-        bound = computed_again(bound, one)[0] if one.readers else bound
+    for recomputation in wanted:
+        bound = computed_again(bound, recomputation)[0] if recomputation.readers else bound
     return bound
 
 
@@ -33,7 +33,7 @@ def computed_again(bound: Bound, wanted: Recomputation) -> tuple[Bound, str]:
     """
     graph, value = bound.graph, wanted.value
     node = _writer(graph, wanted)
-    nodes = {one.name for one in graph.nodes}
+    nodes = {candidate.name for candidate in graph.nodes}
     again = replace(node, name=_fresh(node.name, nodes), outputs=(_fresh(value, graph.tensors),))
     copied = again.outputs[0]
     tensors = {**graph.tensors, copied: replace(graph.tensors[value], name=copied)}
@@ -55,9 +55,9 @@ def first_name(name: str) -> str:
 
 def _with(nodes: Sequence[Node], again: Node, wanted: Recomputation) -> tuple[Node, ...]:
     """`again` before the first of its readers, which read what it writes."""
-    first = next(at for at, one in enumerate(nodes) if one.name in wanted.readers)
+    first = next(at for at, node in enumerate(nodes) if node.name in wanted.readers)
     copied = again.outputs[0]
-    read = [_reading(one, wanted.value, copied) if one.name in wanted.readers else one for one in nodes]
+    read = [_reading(node, wanted.value, copied) if node.name in wanted.readers else node for node in nodes]
     return (*read[:first], again, *read[first:])
 
 
@@ -67,18 +67,18 @@ def _reading(node: Node, old: str, new: str) -> Node:
 
 def _writer(graph: Graph, wanted: Recomputation) -> Node:
     value = wanted.value
-    found = graph.producer().get(value)
-    if found is None:
+    result = graph.producer().get(value)
+    if result is None:
         raise _impossible(wanted, "no step computes it", "name a value that a step computes")
-    if len(found.outputs) != 1:
-        raise _impossible(wanted, f"'{found.name}' computes other values, too", "leave it out")
-    readers = [one.name for one in graph.consumers().get(value, ())]
+    if len(result.outputs) != 1:
+        raise _impossible(wanted, f"'{result.name}' computes other values, too", "leave it out")
+    readers = [reader.name for reader in graph.consumers().get(value, ())]
     if others := [name for name in wanted.readers if name not in readers]:
         told = ", ".join(readers) or "none"
         raise _impossible(wanted, f"'{others[0]}' does not read it", f"name some of its readers, which are: {told}")
     if value not in graph.outputs and not set(readers) - set(wanted.readers):
         raise _impossible(wanted, "nobody would read it the first time", "leave out its first reader")
-    return found
+    return result
 
 
 def _impossible(wanted: Recomputation, reason: str, fix: str) -> TilewrightError:
@@ -89,4 +89,4 @@ def _fresh(name: str, taken: Collection[str]) -> str:
     """What a copy is called, and a copy of a copy."""
     hint = first_name(name) + _AGAIN
     names = chain((hint,), (f"{hint}_{number}" for number in count(2)))
-    return next(one for one in names if one not in taken)
+    return next(candidate for candidate in names if candidate not in taken)

@@ -98,7 +98,7 @@ def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
     if runtime:
         demand_known(deployment, runtime)
     changed = {"--io-type": options.io_type != "float" or options.io_type_of, "--io-layout": options.io_layouts}
-    flags = [flag for flag, given in changed.items() if given]
+    flags = [flag for flag, is_set in changed.items() if is_set]
     if runtime and flags:
         raise usage_error(
             "TW1101",
@@ -163,8 +163,8 @@ def _frames(
     """The inputs of each set, of a window that slides the whole of it; state is what the run before has left."""
     from tilewright.config.recurrent_state import initial_states
 
-    given = [item.inputs for item in vectors]
-    windows = deployment.slid.windows(given) if deployment.slid else given
+    own_frames = [item.inputs for item in vectors]
+    windows = deployment.slid.windows(own_frames) if deployment.slid else own_frames
     states = [state for state in deployment.states if state.input in deployment.imported.graph.inputs]
     frames = [{**deployment.imported.bound, **initial_states(states), **window} for window in windows]
     for frame, before in zip(frames[1:], ours, strict=False):

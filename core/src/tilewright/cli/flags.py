@@ -262,11 +262,11 @@ def target_of(flags: Mapping[str, Any], options: Options) -> str:
     context, target = click.get_current_context(), flags["target"]
     typed = [context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in ("target", "board")]
     boards = options.board.target if options.board else ""
-    found: str = (typed == [False, True] and boards) or target or boards
-    if not found:
+    result: str = (typed == [False, True] and boards) or target or boards
+    if not result:
         (parameter,) = (known for known in context.command.params if known.name == "target")
         raise click.MissingParameter(ctx=context, param=parameter)
-    return found
+    return result
 
 
 def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -63,9 +63,9 @@ def uniform_bits(network: Template, recipe: Recipe) -> tuple[Bits, tuple[Diagnos
     """The bits of a recipe in which no layer differs; a note TW3040 on values that keep 8 all the same."""
     from tilewright.quantize.integer_form import all_bits, in_integers
 
-    asked = all_bits(network, wide=recipe.activations == "int16", narrow=recipe.weights == "4")
-    bits = in_integers(network, asked, float_layers)
-    kept = [choice.name for choice in network.choices if choice.name in asked.wide - bits.wide]
+    chosen_bits = all_bits(network, wide=recipe.activations == "int16", narrow=recipe.weights == "4")
+    bits = in_integers(network, chosen_bits, float_layers)
+    kept = [choice.name for choice in network.choices if choice.name in chosen_bits.wide - bits.wide]
     return bits, (_kept(kept),) if kept else ()
 
 
@@ -94,7 +94,7 @@ def searched(search: Search) -> Chosen:
     from tilewright.quantize import search as found
 
     room, plans = search.place.room, Plans(place=search.place, file_of=search.file_of)
-    asked = found.Asked(
+    request = found.Asked(
         taken=plans.taken, noise=lambda bits: search.measured.noise(search.file_of(bits)), heard=_Heard().heard
     )
     alike = dict(_alike(*_limits(search)))
@@ -102,16 +102,18 @@ def searched(search: Search) -> Chosen:
     if not fitting:
         raise _nothing_fits(room, min((plans.taken(bits) for bits in alike.values()), key=room.excess))
     most = list(alike.values())[-1]
-    path = found.search(search.network.choices, fitting[0], most, room, asked)
+    path = found.search(search.network.choices, fitting[0], most, room, request)
     bits = _smallest(search, path) if search.place.drop is not None else path.end
 
     def tried(name: str, bits: Bits) -> found.Tried:
-        return found.Tried(name=name, bits=bits, taken=plans.taken(bits), noise=asked.noise(bits))
+        return found.Tried(name=name, bits=bits, taken=plans.taken(bits), noise=request.noise(bits))
 
     rivals = [tried(name, each) for name, each in alike.items()]
     best = tried("chosen", bits)
     if search.place.drop is None:
-        best = min([best, *(rival for rival in rivals if room.fits(rival.taken))], key=lambda one: one.noise)
+        best = min(
+            [best, *(rival for rival in rivals if room.fits(rival.taken))], key=lambda candidate: candidate.noise
+        )
     return Chosen(found=replace(best, name="chosen"), rivals=tuple(rivals), worths=path.worths)
 
 
@@ -121,15 +123,15 @@ def _limits(search: Search) -> tuple[Bits, Bits]:
     from tilewright.quantize.integer_form import all_bits, border, in_integers
 
     recipe, network = search.recipe, search.network
-    asked = all_bits(network, wide=recipe.activations in ("int16", "mixed"), narrow=recipe.weights in ("4", "mixed"))
+    bits = all_bits(network, wide=recipe.activations in ("int16", "mixed"), narrow=recipe.weights in ("4", "mixed"))
     ends, io_type = border(network), search.place.io_type
     if io_type in ("int8", "uint8"):
-        asked = replace(asked, wide=asked.wide - ends)
-    widest = in_integers(network, replace(asked, narrow=frozenset()), float_layers).wide
+        bits = replace(bits, wide=bits.wide - ends)
+    widest = in_integers(network, replace(bits, narrow=frozenset()), float_layers).wide
     least = widest if recipe.activations == "int16" else widest & ends if io_type == "int16" else frozenset()
     return (
-        Bits(wide=least, narrow=asked.narrow),
-        Bits(wide=widest, narrow=frozenset() if recipe.weights == "mixed" else asked.narrow),
+        Bits(wide=least, narrow=bits.narrow),
+        Bits(wide=widest, narrow=frozenset() if recipe.weights == "mixed" else bits.narrow),
     )
 
 
@@ -220,7 +222,7 @@ class _Heard:
 def chosen_lines(chosen: Chosen, network: Template) -> Iterator[Part]:
     """The networks that were tried, what each choice was worth, and what was chosen."""
     rows: list[tuple[str, ...]] = [("network", "RAM", "flash", "ms", "noise")]
-    rows += [_row(one) for one in (*chosen.rivals, chosen.found)]
+    rows += [_row(rival) for rival in (*chosen.rivals, chosen.found)]
     yield Table(rows=rows, right=(1, 2, 3, 4))
     bits = chosen.found.bits
     worth = [("bits of", "layer", "bits", "noise with fewer", "price")]
@@ -242,23 +244,23 @@ def chosen_json(chosen: Chosen, network: Template) -> dict[str, Any]:
         "bits": {choice.name: chosen.found.bits.of(choice) for choice in network.choices},
         "tried": [
             {
-                "name": one.name,
-                "ram_bytes": one.taken.ram,
-                "flash_bytes": one.taken.flash,
-                "milliseconds": one.taken.ms or None,
-                "noise": one.noise,
+                "name": candidate.name,
+                "ram_bytes": candidate.taken.ram,
+                "flash_bytes": candidate.taken.flash,
+                "milliseconds": candidate.taken.ms or None,
+                "noise": candidate.noise,
             }
-            for one in (*chosen.rivals, chosen.found)
+            for candidate in (*chosen.rivals, chosen.found)
         ],
     }
 
 
-def _row(one: Tried) -> tuple[str, ...]:
-    taken = one.taken
+def _row(rival: Tried) -> tuple[str, ...]:
+    taken = rival.taken
     if taken.reason:
-        return one.name, "no plan", "-", "-", f"{one.noise:.2g}"
+        return rival.name, "no plan", "-", "-", f"{rival.noise:.2g}"
     ms = f"{taken.ms:.3g}" if taken.ms else "-"
-    return one.name, f"{taken.ram:,} B", f"{taken.flash:,} B", ms, f"{one.noise:.2g}"
+    return rival.name, f"{taken.ram:,} B", f"{taken.flash:,} B", ms, f"{rival.noise:.2g}"
 
 
 def _amount(name: str, value: float) -> str:

@@ -61,12 +61,12 @@ def _searched(whole: Path, network: Template, recipe: Recipe, place: Place, samp
     from tilewright.cli.quantize_bits import Search, chosen_json, chosen_lines, searched
     from tilewright.quantize.output_noise import reference
 
-    few = replace(samples, inputs=samples.inputs[:SEARCHED], labels=samples.labels[:SEARCHED])
+    reduced = replace(samples, inputs=samples.inputs[:SEARCHED], labels=samples.labels[:SEARCHED])
     search = Search(
         network=network,
         recipe=recipe,
         place=place,
-        measured=reference(whole, few),
+        measured=reference(whole, reduced),
         judged=reference(whole, judged),
         folder=whole.parent,
     )

@@ -25,13 +25,13 @@ _SHOWN = 4
 
 def demand_float(model: bytes, file: str) -> None:
     """TilewrightError TW1231 (exit 3) where the network quantises, or computes on integers, already."""
-    found = Counter(node.op_type for node in _read(model).graph.nodes if _is_integer(node))
-    if found:
-        raise _quantised_already(found, file)
+    counter = Counter(node.op_type for node in _read(model).graph.nodes if _is_integer(node))
+    if counter:
+        raise _quantised_already(counter, file)
 
 
-def _quantised_already(found: Counter[str], file: str) -> TilewrightError:
-    names = ", ".join(f"{count} {op}" for op, count in found.most_common(_SHOWN))
+def _quantised_already(counter: Counter[str], file: str) -> TilewrightError:
+    names = ", ".join(f"{count} {op}" for op, count in counter.most_common(_SHOWN))
     return model_error(
         "TW1231",
         "this network is quantised already",

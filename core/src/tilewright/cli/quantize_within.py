@@ -69,8 +69,10 @@ class Plans:
         from tilewright.exploration.estimate import estimate
         from tilewright.quantize.search import Taken
 
-        found = estimate(self.file_of(bits), self.place.target, **self.place.keywords, **more)
-        return Taken(ram=found.ram_bytes, flash=found.flash_bytes, ms=found.milliseconds or 0.0, reason=found.reason)
+        result = estimate(self.file_of(bits), self.place.target, **self.place.keywords, **more)
+        return Taken(
+            ram=result.ram_bytes, flash=result.flash_bytes, ms=result.milliseconds or 0.0, reason=result.reason
+        )
 
 
 def typed_limit(memory: str, size_bytes: int) -> tuple[str, ...]:
@@ -112,8 +114,8 @@ def _memory(target: str, options: Options) -> str:
 
 def demand_place(activations: str, weights: str) -> TilewrightError:
     """What to say where bits of each layer are asked for, and nothing that they are to fit."""
-    asked = (("--activations", activations), ("--weights", weights))
-    mixed = " ".join(f"{flag} mixed" for flag, word in asked if word == "mixed")
+    flags = (("--activations", activations), ("--weights", weights))
+    mixed = " ".join(f"{flag} mixed" for flag, word in flags if word == "mixed")
     return _untold(
         f"{mixed} chooses bits for each layer, and nothing says what they are for",
         typed("--target", "cortex-m4", "--within", "ram=20K,flash=64K", gives="the best that fits"),
@@ -129,18 +131,18 @@ def _room(text: str) -> Room:
     from tilewright.config.memory_pools import parse_bytes
     from tilewright.quantize.search import Room
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for part in text.split(",") if text else ():
         name, equals, amount = (word.strip() for word in part.partition("="))
-        if name not in _UNITS or not equals or name in found:
+        if name not in _UNITS or not equals or name in result:
             raise usage_error("TW1419", f"--within '{text}' cannot be read: '{part}'", fix=(_FORM,))
         try:
-            found[name] = float(amount) if name == "ms" else parse_bytes(amount)
+            result[name] = float(amount) if name == "ms" else parse_bytes(amount)
         except (ValueError, TilewrightError):
             raise usage_error("TW1419", f"--within '{text}' cannot be read: '{part}'", fix=(_FORM,)) from None
-    if not 0 < found.get("ms", 1) < float("inf"):
-        raise usage_error("TW1419", f"--within '{text}' cannot be read: 'ms={found['ms']}'", fix=(_FORM,))
-    return Room(**found)
+    if not 0 < result.get("ms", 1) < float("inf"):
+        raise usage_error("TW1419", f"--within '{text}' cannot be read: 'ms={result['ms']}'", fix=(_FORM,))
+    return Room(**result)
 
 
 def _share(text: str) -> float:

@@ -161,8 +161,8 @@ def judge(sides: Sides, operators: Mapping[str, Operator]) -> Verdict:
     """Each value that is asked about, decided where rational arithmetic can."""
     names = sides.shared()
     first = next((at for at, name in enumerate(names) if sides.parts(name)), len(names))
-    asked = [*names[first : first + 1], *(name for name in names[first + 1 :] if name in sides.compiled.outputs)]
-    parted = [name for name in asked if sides.parts(name)]
+    checked = [*names[first : first + 1], *(name for name in names[first + 1 :] if name in sides.compiled.outputs)]
+    parted = [name for name in checked if sides.parts(name)]
     judgements = (_judgement(sides, name, names[: names.index(name)], operators) for name in parted)
     return Verdict(compared=len(names), equal=first, judgements=tuple(judgements))
 
@@ -215,7 +215,7 @@ def _judged(sides: Sides, here: Judgement, agreed: Collection[str], operators: M
     demand_feasible(sites, operators)
     inner = {name for site in sites for name in site.node.outputs}
     read = dict.fromkeys(name for site in sites for name in site.node.inputs if name and name not in inner)
-    found = replace(
+    result = replace(
         here,
         known=tuple(name for name in read if name not in sides.imported.constants),
         roundings=sum(site.node.op in _ROUNDING for site in sites),
@@ -223,26 +223,26 @@ def _judged(sides: Sides, here: Judgement, agreed: Collection[str], operators: M
     for number, (ours, theirs) in enumerate(sides.pairs(here.value)):
         known = {**sides.ours[number], **sides.inputs[number]}
         exact = exactly(sites, known, sides.imported.constants, operators)
-        found = _with_set(sides, found, number, ours, theirs, exact)
-    return replace(found, right=_right(found))
+        result = _with_set(sides, result, number, ours, theirs, exact)
+    return replace(result, right=_right(result))
 
 
-def _with_set(sides: Sides, found: Judgement, number: int, ours: Array, theirs: Array, exact: Exactly) -> Judgement:
+def _with_set(sides: Sides, judgement: Judgement, number: int, ours: Array, theirs: Array, exact: Exactly) -> Judgement:
     """The judgement with one set more."""
     import numpy as np
 
-    dtype, right = sides.imported.tensors[found.value].dtype, exact.value.floats()
+    dtype, right = sides.imported.tensors[judgement.value].dtype, exact.value.floats()
     limit = tolerances(dtype, right, max(FLOAT_TOLERANCE, 16 * dtype.unit)) if dtype.is_float else np.zeros(())
-    parted = sides.parted(found.value, ours, theirs)
+    parted = sides.parted(judgement.value, ours, theirs)
     apart = [difference(side, right) for side in (ours, theirs)]
     off = [each > limit for each in apart]
-    example = found.example or _example(number, ours, theirs, exact, parted)
+    example = judgement.example or _example(number, ours, theirs, exact, parted)
     return replace(
-        found,
-        ties=found.ties + (0 if exact.ties is None else int(np.count_nonzero(exact.ties & parted))),
-        neither=found.neither + int(np.count_nonzero(off[0] & off[1] & parted)),
-        ours=found.ours.with_set(apart[0], off[0], parted),
-        theirs=found.theirs.with_set(apart[1], off[1], parted),
+        judgement,
+        ties=judgement.ties + (0 if exact.ties is None else int(np.count_nonzero(exact.ties & parted))),
+        neither=judgement.neither + int(np.count_nonzero(off[0] & off[1] & parted)),
+        ours=judgement.ours.with_set(apart[0], off[0], parted),
+        theirs=judgement.theirs.with_set(apart[1], off[1], parted),
         example=example,
     )
 
@@ -267,11 +267,11 @@ def _example(number: int, ours: Array, theirs: Array, exact: Exactly, parted: Ma
     return None
 
 
-def _right(found: Judgement) -> str:
+def _right(judgement: Judgement) -> str:
     """Of the elements that part: who has all of them, or some."""
-    ours, theirs = (found.parted - side.off_where_parted for side in (found.ours, found.theirs))
-    if ours == found.parted:
-        return OURS if theirs < found.parted else EACH
-    if theirs == found.parted:
+    ours, theirs = (judgement.parted - side.off_where_parted for side in (judgement.ours, judgement.theirs))
+    if ours == judgement.parted:
+        return OURS if theirs < judgement.parted else EACH
+    if theirs == judgement.parted:
         return THEIRS
     return EACH if ours or theirs else NEITHER

@@ -59,14 +59,14 @@ def values_of_format(
 ) -> list[dict[str, Array]]:
     """The same of a runtime that reads the file itself. TilewrightError TW7032 (exit 7) where it cannot run it."""
     try:
-        found = [dict(values) for values in runtime.values(model, reading, sets)]
+        result = [dict(values) for values in runtime.values(model, reading, sets)]
     except TilewrightError:
         raise
     except Exception as error:  # what it says of a model is its own
         raise _cannot_run(runtime.name, error) from None
-    if len(found) != len(sets):
-        raise _cannot_run(runtime.name, ValueError(f"it gave {len(found)} of {len(sets)} sets"))
-    return found
+    if len(result) != len(sets):
+        raise _cannot_run(runtime.name, ValueError(f"it gave {len(result)} of {len(sets)} sets"))
+    return result
 
 
 def demand_runtime(runtime: str) -> None:

@@ -118,12 +118,14 @@ def _usual(sizes: npt.NDArray[np.float64]) -> float:
     return float(ordered[(len(ordered) - 1) // 2]) if len(ordered) else 0.0
 
 
-def _compared_with_given(graph: Graph, name: str, got: Values, given: Values, rounding: bool) -> OutputVerdict | None:
+def _compared_with_given(
+    graph: Graph, name: str, got: Values, expected: Values, rounding: bool
+) -> OutputVerdict | None:
     """Over the sets that have an expected value; None where none has."""
-    sets = [number for number, values in enumerate(given) if name in values]
+    sets = [number for number, values in enumerate(expected) if name in values]
     if not sets:
         return None
-    values = [got[number] for number in sets], [given[number] for number in sets]
+    values = [got[number] for number in sets], [expected[number] for number in sets]
     verdict, share = _compared(graph, name, *values), share_of_spread(name, *values)
     return replace(verdict, given=True, share=share, within=verdict.within or (rounding and share <= ROUNDED_SHARE))
 

@@ -76,7 +76,7 @@ def read_outputs(
     Raises TilewrightError TW6001 (exit 2) that says which key, type or shape is wrong.
     """
     arrays = _arrays(file)
-    found = tuple(
+    result = tuple(
         {
             name: _fitting(arrays, f"set{number}/out/{name}", tensor, file, operators)
             for name, tensor in outputs.items()
@@ -84,15 +84,15 @@ def read_outputs(
         }
         for number in range(sets)
     )
-    if not all(found):
+    if not all(result):
         raise usage_error(
             "TW6001",
-            f"the file has no expected values for set {found.index({})}",
+            f"the file has no expected values for set {result.index({})}",
             where=str(file),
             details=(f"its keys are: {', '.join(sorted(arrays)[:6]) or 'none'}",),
             fix=("name the arrays setK/out/TENSOR, K = 0, 1, ..., TENSOR a value of the model",),
         )
-    return found
+    return result
 
 
 def has_inputs(file: Path) -> bool:

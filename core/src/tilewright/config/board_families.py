@@ -67,16 +67,16 @@ def _named(top: TomlTable, kind: str) -> dict[str, TomlTable]:
     tables = top.values.get(kind, [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise top.wrong(f"key '{kind}'", f"write each as a table [[{kind}]]")
-    found: dict[str, TomlTable] = {}
+    result: dict[str, TomlTable] = {}
     for index, values in enumerate(tables):
         name = values.get("name")
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             at = top.inner(f"{kind} number {index + 1},", values)
             raise at.wrong("key 'name'", "a name of small letters and digits is needed, with single dashes")
-        if name in found:
+        if name in result:
             raise top.wrong(f"{kind} '{name}'", "this name is there twice")
-        found[name] = top.inner(f"{kind} '{name}',", values)
-    return found
+        result[name] = top.inner(f"{kind} '{name}',", values)
+    return result
 
 
 def _flash_waits(top: TomlTable, known: frozenset[str], parts: tuple[str, ...]) -> dict[str, Waits]:
@@ -84,18 +84,18 @@ def _flash_waits(top: TomlTable, known: frozenset[str], parts: tuple[str, ...]) 
     tables = top.values.get("wait_states", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise top.wrong("key 'wait_states'", "write each as a table [[wait_states]]")
-    found: dict[str, Waits] = {}
+    result: dict[str, Waits] = {}
     for index, values in enumerate(tables):
         table = top.inner(f"wait_states number {index + 1},", values)
         waits, files = flash_waits_of(table), _from_files(table, known, ("wait_states",))
         for pattern in table.list_of_texts("parts"):
             named = [part for part in parts if fnmatchcase(part, pattern)]
-            twice = [part for part in named if part in found]
+            twice = [part for part in named if part in result]
             if not named or twice:
                 reason = f"it has another table already: '{twice[0]}'" if twice else f"no part is like '{pattern}'"
                 raise table.wrong("key 'parts'", reason)
-            found |= dict.fromkeys(named, (waits, {word.replace("_", " "): file for word, file in files.items()}))
-    return found
+            result |= dict.fromkeys(named, (waits, {word.replace("_", " "): file for word, file in files.items()}))
+    return result
 
 
 def _part(table: TomlTable, known: frozenset[str], family: str, waits: Waits | None) -> Part:

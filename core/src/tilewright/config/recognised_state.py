@@ -49,7 +49,7 @@ class _Walk:
 
 def recognised_states(graph: Graph) -> tuple[RecognisedState, ...]:
     """All pairs, in the order of the inputs."""
-    found: list[RecognisedState] = []
+    states: list[RecognisedState] = []
     if len(graph.inputs) < 2 or len(graph.outputs) < 2:
         return ()  # one that is given and one that is handed out are no state
     writers = {name: node for node in graph.nodes for name in node.outputs}
@@ -60,12 +60,12 @@ def recognised_states(graph: Graph) -> tuple[RecognisedState, ...]:
         ("their names", _named_alike),
     )
     for evidence, says in evidences:
-        free = [name for name in graph.inputs if all(name != pair.input for pair in found)]
-        outputs = [name for name in graph.outputs if all(name != pair.output for pair in found)]
+        free = [name for name in graph.inputs if all(name != pair.input for pair in states)]
+        outputs = [name for name in graph.outputs if all(name != pair.output for pair in states)]
         possible = [(output, name) for name in free for output in outputs if _fit(graph, output, name)]
         pairs = [(output, name) for output, name in possible if says(output, name)]
-        found += [RecognisedState(output=out, input=name, evidence=evidence) for out, name in _single(pairs)]
-    return tuple(sorted(found, key=lambda pair: graph.inputs.index(pair.input)))
+        states += [RecognisedState(output=out, input=name, evidence=evidence) for out, name in _single(pairs)]
+    return tuple(sorted(states, key=lambda pair: graph.inputs.index(pair.input)))
 
 
 def kept_automatically(graph: Graph, kept: Sequence[KeptState], texts: Sequence[str]) -> tuple[KeptState, ...]:
@@ -74,8 +74,8 @@ def kept_automatically(graph: Graph, kept: Sequence[KeptState], texts: Sequence[
     """
     if AUTO not in texts:
         return ()
-    found = tuple(_unsaid(graph, kept, texts))
-    if not found and not kept and set(texts) == {AUTO}:
+    result = tuple(_unsaid(graph, kept, texts))
+    if not result and not kept and set(texts) == {AUTO}:
         raise usage_error(
             "TW1440",
             "no output of the model is recognised as an input of its next run",
@@ -83,20 +83,20 @@ def kept_automatically(graph: Graph, kept: Sequence[KeptState], texts: Sequence[
             details=(f"inputs: {', '.join(graph.inputs)}", f"outputs: {', '.join(graph.outputs)}"),
             fix=("name the pairs: --state OUTPUT:INPUT", "or leave it out, if the model keeps nothing from run to run"),
         )
-    return tuple(KeptState(output=pair.output, input=pair.input) for pair in found)
+    return tuple(KeptState(output=pair.output, input=pair.input) for pair in result)
 
 
 def recognition_note(graph: Graph, kept: Sequence[KeptState], texts: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is recognised and kept, or not kept, and the flags to type; nothing where there is nothing to say."""
-    found = tuple(_unsaid(graph, kept, texts))
-    if not found:
+    result = tuple(_unsaid(graph, kept, texts))
+    if not result:
         return ()
     taken = AUTO in texts
-    flags = shlex.join(word for pair in found for word in ("--state", pair.flag))
-    details = tuple(f"'{pair.output}' becomes '{pair.input}': {pair.evidence}" for pair in found)
+    flags = shlex.join(word for pair in result for word in ("--state", pair.flag))
+    details = tuple(f"'{pair.output}' becomes '{pair.input}': {pair.evidence}" for pair in result)
     which = "are kept from run to run" if taken else "seem to be inputs of the next run, and are not kept"
     again = f"the same as {flags}" if taken else f"{flags} keeps them; so does --state {AUTO}"
-    message = f"of the outputs these {which}: {len(found)} of {len(graph.outputs)}"
+    message = f"of the outputs these {which}: {len(result)} of {len(graph.outputs)}"
     return (Diagnostic(code="TW4050", severity="note", message=message, details=(*details, again)),)
 
 
@@ -158,4 +158,4 @@ def _essence(name: str) -> tuple[str, ...]:
     short = _SHORT.fullmatch(name)
     if short:
         return (short[1].lower(),)
-    return tuple(word for word in (found.lower() for found in _WORDS.findall(name)) if word not in _TURNS)
+    return tuple(word for word in (result.lower() for result in _WORDS.findall(name)) if word not in _TURNS)

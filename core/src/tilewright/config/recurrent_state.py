@@ -41,11 +41,11 @@ def with_states(options: Options, kept: Sequence[KeptState]) -> Options:
     """The options with what the model keeps by itself, or `auto` has found in it, as flags would say it; flags about
     the same inputs overrule.
     """
-    given = tuple(text for text in options.states if text != AUTO)
+    stated = tuple(text for text in options.states if text != AUTO)
     taken = [
-        state for state in kept for text in given if f":{state.input}=" in text or text.endswith(f":{state.input}")
+        state for state in kept for text in stated if f":{state.input}=" in text or text.endswith(f":{state.input}")
     ]
-    return replace(options, states=(*given, *(_text(state) for state in kept if state not in taken)))
+    return replace(options, states=(*stated, *(_text(state) for state in kept if state not in taken)))
 
 
 def _text(state: KeptState) -> str:

@@ -19,18 +19,18 @@ def prebuilt_libraries(program: Program) -> dict[str, bytes]:
     kernels = {
         binding.kernel.name: binding.kernel for binding in program.allocated.tiled.scheduled.bound.bindings.values()
     }
-    found: dict[str, tuple[str, bytes]] = {}
+    result: dict[str, tuple[str, bytes]] = {}
     for name, kernel in sorted(kernels.items()):
         for path in kernel.libraries:
             content, own = _read(path, kernel), Path(path).name
-            other, known = found.setdefault(own, (name, content))
+            other, known = result.setdefault(own, (name, content))
             if known != content:
                 raise plugin_error(
                     "TW9025",
                     f"kernels '{other}' and '{name}' link different files that are called '{own}'",
                     fix=("use kernels of one of the packages only, or ask its author for another name of the file",),
                 )
-    return {own: content for own, (_, content) in sorted(found.items())}
+    return {own: content for own, (_, content) in sorted(result.items())}
 
 
 def _read(path: str, kernel: Kernel) -> bytes:

@@ -35,10 +35,10 @@ def _amounts(file: Path, text: str) -> Iterator[tuple[str, float]]:
 
 def _amount(text: str) -> float | None:
     try:
-        found = float(text)
+        result = float(text)
     except ValueError:
         return None
-    return found if 0 <= found < float("inf") else None
+    return result if 0 <= result < float("inf") else None
 
 
 def _wrong(file: Path, reason: str, where: str = "") -> TilewrightError:

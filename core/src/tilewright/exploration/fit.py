@@ -67,12 +67,12 @@ def fits(
         for model, target, each in groups
     ]
     figures = dict(local_executor(processes, len(tasks)).results(_worked_out, dict(enumerate(tasks))))
-    found: dict[tuple[Path, str], Fit] = {}
+    result: dict[tuple[Path, str], Fit] = {}
     for number, (model, _, each) in enumerate(groups):
         for board, values in zip(each, json.loads(figures[number]), strict=True):
             cost = (costs or {}).get(board.name, (costs or {}).get(board.part))
-            found[model, board.name] = Fit(model=model, board=board, figures=Figures(**values), cost=cost)
-    return {model: tuple(found[model, board.name] for board in boards) for model in models}
+            result[model, board.name] = Fit(model=model, board=board, figures=Figures(**values), cost=cost)
+    return {model: tuple(result[model, board.name] for board in boards) for model in models}
 
 
 def smallest(those: Iterable[Fit]) -> tuple[Fit, ...]:
@@ -80,10 +80,10 @@ def smallest(those: Iterable[Fit]) -> tuple[Fit, ...]:
     return tuple(sorted(those, key=_order))
 
 
-def run_all(found: Mapping[Path, Sequence[Fit]], ms: float | None) -> Iterator[str]:
+def run_all(result: Mapping[Path, Sequence[Fit]], ms: float | None) -> Iterator[str]:
     """Names of the boards that run every one of the networks, each on its own."""
-    boards = [{fit.board.name for fit in those if fit.within(ms)} for those in found.values()]
-    names = [fit.board.name for fit in smallest(next(iter(found.values())))]
+    boards = [{fit.board.name for fit in those if fit.within(ms)} for those in result.values()]
+    names = [fit.board.name for fit in smallest(next(iter(result.values())))]
     yield from (name for name in names if all(name in those for those in boards))
 
 
@@ -111,6 +111,6 @@ def _worked_out(task: str) -> str:
     """In whatever process: boards are known by their names, and figures come back."""
     model, target, names, optimize, reserved = json.loads(task)
     boards = load_boards().boards
-    asked = [boards[name] for name in names]
-    figures = planned_parts(Path(model), target, asked, optimize=optimize, reserved_bytes=reserved)
-    return json.dumps([{**asdict(one), "used": dict(one.used)} for one in figures])
+    candidates = [boards[name] for name in names]
+    figures = planned_parts(Path(model), target, candidates, optimize=optimize, reserved_bytes=reserved)
+    return json.dumps([{**asdict(figure), "used": dict(figure.used)} for figure in figures])

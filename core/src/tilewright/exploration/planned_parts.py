@@ -65,12 +65,12 @@ def planned_parts(
     """What `model` takes on each board, in their order. TilewrightError for a model that cannot be read."""
     first = Deployment(model, target, Options(optimize=optimize), registry)
     known = _Known(first=first, reserved_bytes=reserved_bytes, free={}, answers={}, refused=[])
-    asked = tuple(boards)
-    every = [question for board in asked for question in questions(board, reserved_bytes)]
+    candidates = tuple(boards)
+    every = [question for board in candidates for question in questions(board, reserved_bytes)]
     for question in sorted(every, key=_roominess, reverse=True):
         if question.single:
             known.answers.setdefault(question.key, _answer(known, question))
-    for board in asked:
+    for board in candidates:
         yield _best(known, board)
 
 
@@ -78,10 +78,10 @@ def _best(known: _Known, board: Board) -> Figures:
     """The first answer that is a plan, else the last."""
     figures = Figures(flags="", used={})
     for question in questions(board, known.reserved_bytes):
-        found = known.answers.get(question.key) or _planned(known, question)
-        known.answers[question.key] = found
-        figures = replace(found, flags=question.flags)
-        if figures.fits or found.code != _NO_ROOM:
+        result = known.answers.get(question.key) or _planned(known, question)
+        known.answers[question.key] = result
+        figures = replace(result, flags=question.flags)
+        if figures.fits or result.code != _NO_ROOM:
             break
     return figures
 

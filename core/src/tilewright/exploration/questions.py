@@ -90,7 +90,7 @@ def questions(board: Board, reserved_bytes: int = 0) -> Iterator[Question]:
 
 def by_target(boards: Iterable[Board]) -> Mapping[str, tuple[Board, ...]]:
     """Boards by their targets, in the order of both."""
-    found: dict[str, list[Board]] = {}
+    result: dict[str, list[Board]] = {}
     for board in boards:
-        found.setdefault(board.target, []).append(board)
-    return {target: tuple(found[target]) for target in sorted(found)}
+        result.setdefault(board.target, []).append(board)
+    return {target: tuple(result[target]) for target in sorted(result)}

@@ -27,9 +27,9 @@ def bench(plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
     """
     demand_measurable(plan, artifact)
     io = plan.decisions.io
-    inputs = [one for one in artifact.parameters if one.is_input]
-    outputs = [one for one in artifact.parameters if not one.is_input]
-    callers = [one for one in artifact.parameters if io.get(one.value, "pool") == "user"]
+    inputs = [parameter for parameter in artifact.parameters if parameter.is_input]
+    outputs = [parameter for parameter in artifact.parameters if not parameter.is_input]
+    callers = [parameter for parameter in artifact.parameters if io.get(parameter.value, "pool") == "user"]
     names = {
         "model": artifact.prefix,
         "inputs": inputs,

@@ -61,10 +61,10 @@ def boards_called(pattern: str, boards: Mapping[str, Board]) -> tuple[Board, ...
     """
     plain = pattern.casefold().replace("_", "-")
     wanted = plain if set(plain) & set("*?[") else f"*{plain}*"
-    found = [board for board in boards.values() if fnmatchcase(board.name, wanted)]
-    if not found:
+    result = [board for board in boards.values() if fnmatchcase(board.name, wanted)]
+    if not result:
         raise _not_installed(pattern, boards)
-    return tuple(sorted(found, key=lambda board: (board.name != board.part, board.name)))
+    return tuple(sorted(result, key=lambda board: (board.name != board.part, board.name)))
 
 
 def _not_installed(name: str, boards: Mapping[str, Board]) -> TilewrightError:

@@ -108,7 +108,7 @@ def options_of(keywords: Mapping[str, Any]) -> Options:
 def _texts(value: Texts) -> tuple[str, ...]:
     """A flag's values as they would be typed."""
     if isinstance(value, Mapping):
-        return tuple(f"{name}={one}" for name, one in value.items())
+        return tuple(f"{name}={item}" for name, item in value.items())
     return (str(value),) if isinstance(value, str | Path) else tuple(map(str, value))
 
 

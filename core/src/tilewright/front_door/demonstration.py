@@ -44,7 +44,7 @@ def demonstrated(deployment: Deployment, runner: Runner, most: int | None = None
     with temporary_folder() as folder:
         result = runner.run(job, folder)
     scores = [outputs["scores"] for outputs in result.outputs]
-    exact = (run(deployment.graph, given, deployment.registry.operators)["scores"] for given in sets)
+    exact = (run(deployment.graph, inputs, deployment.registry.operators)["scores"] for inputs in sets)
     return Demonstrated(
         images=len(labels),
         equal=sum(np.array_equal(mine, theirs) for mine, theirs in zip(scores, exact, strict=True)),

@@ -99,15 +99,18 @@ def load(
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        given = translated(imported_model(source, chosen.reading, importers), dialects, chosen)
+        translated_model = translated(imported_model(source, chosen.reading, importers), dialects, chosen)
         file = source if isinstance(source, Path) else None
         with said_of_the_file(source, chosen.limits):
-            model = file_model(given.model, chosen.limits)
+            model = file_model(translated_model.model, chosen.limits)
             check_initializers(model.graph, chosen.limits)
-            found = _imported(model, file, chosen, operators or {})
-        noted = (*given.diagnostics, *found.diagnostics)
-        graph, states = as_declared(found.graph, given.quantization), (*given.states, *found.states)
-        return replace(found, graph=graph, states=states, arithmetic=given.arithmetic, diagnostics=noted)
+            result = _imported(model, file, chosen, operators or {})
+        noted = (*translated_model.diagnostics, *result.diagnostics)
+        graph, states = (
+            as_declared(result.graph, translated_model.quantization),
+            (*translated_model.states, *result.states),
+        )
+        return replace(result, graph=graph, states=states, arithmetic=translated_model.arithmetic, diagnostics=noted)
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:

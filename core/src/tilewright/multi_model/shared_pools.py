@@ -100,7 +100,7 @@ def _shared(memory: Memory, parts: Sequence[_Part], concurrent: Sequence[Sequenc
         ),
         pools=(Pool(name="p", capacity_bytes=None, align=memory.align),),
         conflicts=tuple(
-            (one.name, other.name) for one, other in combinations(parts, 2) if _exclusive(one, other, concurrent)
+            (left.name, right.name) for left, right in combinations(parts, 2) if _exclusive(left, right, concurrent)
         ),
     )
     solution = BestFit().solve(problem, Budget())
@@ -119,10 +119,10 @@ def _shared(memory: Memory, parts: Sequence[_Part], concurrent: Sequence[Sequenc
     )
 
 
-def _exclusive(one: _Part, other: _Part, concurrent: Sequence[Sequence[str]]) -> bool:
+def _exclusive(left: _Part, right: _Part, concurrent: Sequence[Sequence[str]]) -> bool:
     """Whether two parts may share no byte: one lasts, or their models may run at the same time."""
-    lasting = one.kind in LASTING or other.kind in LASTING
-    return lasting or any(one.prefix in names and other.prefix in names for names in concurrent)
+    lasting = left.kind in LASTING or right.kind in LASTING
+    return lasting or any(left.prefix in names and right.prefix in names for names in concurrent)
 
 
 def _lower_bound(parts: Sequence[_Part], concurrent: Sequence[Sequence[str]]) -> int:

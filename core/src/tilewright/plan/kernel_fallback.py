@@ -320,14 +320,14 @@ class Fitting:
     def _with_suggestions(self, first: Bound, failure: PlanFailure) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
         trials, short = Trials(self._changed_plan(first)), failure.overflow
-        found = tuple(self._suggestions(first, failure, trials))
-        if trials.untried and not found and short is not None:
+        result = tuple(self._suggestions(first, failure, trials))
+        if trials.untried and not result and short is not None:
             with self.planner.work.unlimited():  # nothing to try is no answer
-                found = limits_as_planned(first, trials.plan, short.memory, short.needed_bytes)
-        error = amended(failure.error, fix=() if found else failure.error.fix)
+                result = limits_as_planned(first, trials.plan, short.memory, short.needed_bytes)
+        error = amended(failure.error, fix=() if result else failure.error.fix)
         if failure.of_constants and (too_much := too_much_for_machine(first)):
             error = amended(error, details=(*error.details, too_much))
-        return with_suggestions(error, found, trials.untried)
+        return with_suggestions(error, result, trials.untried)
 
     def _changed_plan(self, first: Bound) -> Plan:
         """How to plan with something changed; `first` is what would be bound without limits."""
@@ -363,12 +363,12 @@ class Fitting:
         kernels = exchanged(failure.tiled.scheduled.bound, first) if failure.tiled else {}
         short = failure.overflow if failure.of_constants else None
         placeable = any(MIGHT_FIT in detail for detail in failure.error.details)
-        asked = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
+        request = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
         if short is not None:
-            found = limits_for_constants(first, trials, asked, short.memory, short.needed_bytes)
-            if found or too_much_for_machine(first):
-                return found
-        return suggestions(self._bound(first, _Proposal(kernels=kernels)), trials, asked)
+            result = limits_for_constants(first, trials, request, short.memory, short.needed_bytes)
+            if result or too_much_for_machine(first):
+                return result
+        return suggestions(self._bound(first, _Proposal(kernels=kernels)), trials, request)
 
 
 def _settled(plan: Allocated, first: Bound) -> Allocated:
@@ -380,9 +380,9 @@ def _settled(plan: Allocated, first: Bound) -> Allocated:
 def _needed(failures: Sequence[PlanFailure]) -> tuple[str, int] | None:
     """A memory, and the least size of it that all steps of the last error need, whichever of their kernels is taken."""
     steps = failures[-1].stuck or (failures[-1].error.subject,)
-    found = [_least_needed(failures, step) for step in steps]
-    known = [size for size in found if size is not None and size[0] == failures[-1].memory]
-    return max(known, key=lambda size: size[1]) if len(known) == len(found) else None
+    result = [_least_needed(failures, step) for step in steps]
+    known = [size for size in result if size is not None and size[0] == failures[-1].memory]
+    return max(known, key=lambda size: size[1]) if len(known) == len(result) else None
 
 
 def _least_needed(failures: Sequence[PlanFailure], step: str) -> tuple[str, int] | None:

@@ -31,7 +31,7 @@ class Rival:
     @property
     def merit(self) -> tuple[float, int]:
         """Smaller is better: cycles (an estimate) of all, and bytes of all."""
-        merits = [merit(one) for one in self.plans]
+        merits = [merit(plan) for plan in self.plans]
         return sum(cycles for cycles, _ in merits), sum(size_bytes for _, size_bytes in merits)
 
     def told(self) -> str:
@@ -51,7 +51,7 @@ class Contest:
     @property
     def taken(self) -> Rival | None:
         """The best one, of equals the first; None where none fits."""
-        return min((one for one in self.rivals if one.plans), key=lambda one: one.merit, default=None)
+        return min((rival for rival in self.rivals if rival.plans), key=lambda rival: rival.merit, default=None)
 
     @property
     def settings(self) -> Settings:
@@ -67,34 +67,34 @@ class Contest:
             code="TW5038",
             severity="note",
             message=f"{chosen}: the best of {len(self.rivals)} settings",
-            details=tuple(one.told() for one in self.rivals),
+            details=tuple(rival.told() for rival in self.rivals),
         )
 
 
 def contest(rivals: Sequence[Settings], plans: Sequence[Plan]) -> Contest:
     """What becomes of each of `rivals` when every network is planned with it: all of them must fit."""
-    found = Contest()
+    result = Contest()
     for settings in rivals:
-        beat = found.taken.merit[0] if found.taken else None
-        found = Contest(rivals=(*found.rivals, _planned(settings, plans, beat)))
-    return found
+        beat = result.taken.merit[0] if result.taken else None
+        result = Contest(rivals=(*result.rivals, _planned(settings, plans, beat)))
+    return result
 
 
 def least_cycles(bound: Bound, views: Collection[str]) -> float:
     """What the steps of a binding take at least, whatever is copied: the fastest kernels, all cores busy. Nodes in
     `views` execute nothing.
     """
-    return sum(_least(bound.platform, one) for name, one in bound.bindings.items() if name not in views)
+    return sum(_least(bound.platform, binding) for name, binding in bound.bindings.items() if name not in views)
 
 
 def _least(platform: Platform, binding: Binding) -> float:
-    engines = ((engine_of(one.kernel, platform), one.cycles) for one in binding.candidates)
+    engines = ((engine_of(candidate.kernel, platform), candidate.cycles) for candidate in binding.candidates)
     return min(engine.slowdown * cycles / max(1, engine.cores) for engine, cycles in engines)
 
 
 def _planned(settings: Settings, plans: Sequence[Plan], beat: float | None) -> Rival:
     """A TilewrightError is that there is no such plan: with the target's own settings it is raised again."""
-    found, left = list[Allocated](), beat
+    result, left = list[Allocated](), beat
     for plan in plans:
         try:
             answer = plan(settings, left)
@@ -102,6 +102,6 @@ def _planned(settings: Settings, plans: Sequence[Plan], beat: float | None) -> R
             return Rival(settings=settings, plans=())
         if not isinstance(answer, Allocated):
             return Rival(settings=settings, plans=(), slow=not answer)
-        found.append(answer)
+        result.append(answer)
         left = None if left is None else left - merit(answer)[0]
-    return Rival(settings=settings, plans=tuple(found))
+    return Rival(settings=settings, plans=tuple(result))

@@ -69,12 +69,12 @@ def recomputations(
     while len(wanted) <= _MOST_VALUES:
         moment = _Moment(bound, orders.task(bound), orders.pieces(bound), operators, never)
         peaks.append((moment.peak_bytes, wanted))
-        cut = max((one for one in moment.cuts() if one.again.cycles <= left), key=_gain, default=None)
+        cut = max((candidate for candidate in moment.cuts() if candidate.again.cycles <= left), key=_gain, default=None)
         if cut is None:
             break
         bound, more = _cut(bound, cut)
         wanted, left = (*wanted, *more), left - cut.again.cycles
-    least, best = min(peaks, key=lambda one: one[0])  # of equals what computes least again
+    least, best = min(peaks, key=lambda peak: peak[0])  # of equals what computes least again
     return best, peaks[0][0] - least
 
 
@@ -94,8 +94,8 @@ def _cut(bound: Bound, cut: _Cut) -> tuple[Bound, tuple[Recomputation, ...]]:
         return node
 
     def add_inputs(again: _Again, reader: str) -> None:
-        for one in again.inputs:
-            add_inputs(one, add(one.value, (reader,)))
+        for needed in again.inputs:
+            add_inputs(needed, add(needed.value, (reader,)))
 
     for reads in cut.reads:
         node = add(reads.value, (*reads.readers, *copied.get(reads.value, ())))
@@ -157,8 +157,8 @@ class _Moment:
 
     def _written(self, piece: int) -> str:
         """The value of a piece that a step writes, the others being its views; "" where that is not so."""
-        found = [value for value in self._values[piece] if self._writer.get(value) not in self.pieces.views]
-        return found[0] if len(found) == 1 and found[0] in self._writer else ""
+        result = [value for value in self._values[piece] if self._writer.get(value) not in self.pieces.views]
+        return result[0] if len(result) == 1 and result[0] in self._writer else ""
 
     def _again(self, value: str, worth_bytes: int) -> _Again | None:
         """How a value is computed once more after the step; None where that is not cheap. Its inputs are, too, where
@@ -183,7 +183,7 @@ class _Moment:
         or a view shows more than one value.
         """
         steps = {self.task.nodes[node] for node in after}
-        found, needed = list[_Reads](), set[str]()
+        result, needed = list[_Reads](), set[str]()
         for name in reversed(self._values[self.pieces.of[value]]):
             readers = self._consumers[name]
             later = tuple(node.name for node in readers if node.name in steps)
@@ -194,9 +194,9 @@ class _Moment:
                 steps.add(self._writer[name])  # the view itself is made later
             elif later or name in needed:
                 needed.add(shown[0])
-                found.append(_Reads(value=name, of=shown[0], readers=later))
-        first = found and found[-1].value == value and len(found[-1].readers) < len(self._consumers[value])
-        return tuple(found) if first else ()
+                result.append(_Reads(value=name, of=shown[0], readers=later))
+        first = result and result[-1].value == value and len(result[-1].readers) < len(self._consumers[value])
+        return tuple(result) if first else ()
 
     def _shown(self, view: str) -> tuple[str, ...]:
         """The values of the same piece that a view shows."""
@@ -206,7 +206,7 @@ class _Moment:
     def _cycles(self, node: str) -> float:
         """An estimate; views take none."""
         binding = self.bound.bindings[node]
-        kernel = next(one for one in binding.candidates if one.kernel.name == binding.kernel.name)
+        kernel = next(candidate for candidate in binding.candidates if candidate.kernel.name == binding.kernel.name)
         return 0.0 if node in self.pieces.views else kernel.cycles
 
     @cached_property
@@ -225,8 +225,8 @@ class _Moment:
     @cached_property
     def _values(self) -> list[list[str]]:
         """By piece, in the order in which they are written."""
-        found: list[list[str]] = [[] for _ in self.pieces.sizes]
+        result: list[list[str]] = [[] for _ in self.pieces.sizes]
         place = {value: at for at, value in enumerate(self._writer)}
-        for value in sorted(self.pieces.of, key=lambda one: place.get(one, -1)):
-            found[self.pieces.of[value]].append(value)
-        return found
+        for value in sorted(self.pieces.of, key=lambda piece: place.get(piece, -1)):
+            result[self.pieces.of[value]].append(value)
+        return result

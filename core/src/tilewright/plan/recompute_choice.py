@@ -31,21 +31,21 @@ _TRIES = 24  # of readers of which each may have a value of its own
 _SHARE = 96  # each search has that part of the budget
 
 
-def with_recomputation(planner: Planner, answer: Answer, found: Callable[[Bound], Answer]) -> Answer:
+def with_recomputation(planner: Planner, answer: Answer, result: Callable[[Bound], Answer]) -> Answer:
     """The plan with cheap values computed again, where that is asked for or free; the answer itself where it is not, or
     nothing is gained. `found` plans with a binding.
     """
     pins = planner.pins
-    settled = any(one.readers for one in pins.recomputed)
+    settled = any(recomputation.readers for recomputation in pins.recomputed)
     if settled or pins.order or pins.tiles or pins.groups or pins.streams_io:
         return answer
     if isinstance(answer, Allocated):
         bound = answer.tiled.scheduled.bound
         settled = bool(bound.platform.inner) or not is_any_read_twice(bound, planner.operators)
-        return answer if settled else _smaller(planner, answer, found)
+        return answer if settled else _smaller(planner, answer, result)
     for scheduled in _crowded(answer):
         choice = _best_choice(planner, scheduled, _MOST_CYCLES * layers_cycles(scheduled))
-        other = found(recomputed(choice.bound, choice.wanted)) if choice.wanted else ()
+        other = result(recomputed(choice.bound, choice.wanted)) if choice.wanted else ()
         if isinstance(other, Allocated):
             return _saying(other, choice.wanted)
     return answer
@@ -54,9 +54,9 @@ def with_recomputation(planner: Planner, answer: Answer, found: Callable[[Bound]
 def recomputation_notes(allocated: Allocated) -> Iterator[Diagnostic]:
     """The note TW5037 of a plan in which values are computed again: which, and before which steps."""
     before = dict[str, list[str]]()
-    for one in allocated.decisions.recomputed:
-        for reader in one.readers[:1]:
-            before.setdefault(first_name(one.value), []).append(first_name(reader))
+    for recomputation in allocated.decisions.recomputed:
+        for reader in recomputation.readers[:1]:
+            before.setdefault(first_name(recomputation.value), []).append(first_name(reader))
     if before:
         yield Diagnostic(
             code="TW5037",
@@ -66,7 +66,7 @@ def recomputation_notes(allocated: Allocated) -> Iterator[Diagnostic]:
         )
 
 
-def _smaller(planner: Planner, plan: Allocated, found: Callable[[Bound], Answer]) -> Allocated:
+def _smaller(planner: Planner, plan: Allocated, result: Callable[[Bound], Answer]) -> Allocated:
     speed = planner.optimize == "speed"
     before = layers_cycles(plan.tiled.scheduled)
     most = (1 + _FREE_CYCLES) * before if speed else plan_cycles(plan) + _MOST_CYCLES * before
@@ -74,7 +74,7 @@ def _smaller(planner: Planner, plan: Allocated, found: Callable[[Bound], Answer]
     choice = _best_choice(planner, plan.tiled.scheduled, most - plan_cycles(plan))
     if not choice.wanted or choice.saved_bytes < least_saved:
         return plan
-    other = found(recomputed(choice.bound, choice.wanted))
+    other = result(recomputed(choice.bound, choice.wanted))
     if not isinstance(other, Allocated) or plan_cycles(other) > most:
         return plan
     return _saying(other, choice.wanted) if ram_bytes(other) <= ram_bytes(plan) - least_saved else plan
@@ -142,13 +142,13 @@ def _splits(planner: Planner, bound: Bound, most_cycles: float) -> list[Recomput
         and _cycles(bound, node.outputs[0]) <= most_cycles
     ]
     values.sort(key=lambda value: -graph.tensors[value].size_bytes)
-    found = (
+    result = (
         Recomputation(value=value, readers=(reader.name,))
         for value in values
         if len(consumers[value]) > 1
         for reader in consumers[value]
     )
-    return list(islice(found, _TRIES))
+    return list(islice(result, _TRIES))
 
 
 def _cycles(bound: Bound, value: str) -> float:
@@ -165,7 +165,11 @@ def _never(planner: Planner) -> set[str]:
 
 def _crowded(failures: tuple[PlanFailure, ...]) -> Iterator[Scheduled]:
     """What a memory was too small for with the fastest kernels, and with those of least scratch."""
-    crowded = [one.tiled.scheduled for one in failures if one.tiled and one.overflow and not one.of_constants]
+    crowded = [
+        failure.tiled.scheduled
+        for failure in failures
+        if failure.tiled and failure.overflow and not failure.of_constants
+    ]
     yield from crowded[:1]
     yield from crowded[1:][-1:]
 

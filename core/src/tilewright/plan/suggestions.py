@@ -89,10 +89,10 @@ class Trials:
 
     def told(self, what: str, lines: Iterable[str]) -> list[str]:
         """What was found to help. Where nothing was because the work ended, `what` is among what was not tried."""
-        found = list(lines)
-        if self.ended and not found:
+        result = list(lines)
+        if self.ended and not result:
             self.untried.append(what)
-        return found
+        return result
 
 
 def changed_planner(planner: Planner, graph: Graph, change: Change) -> Planner:
@@ -115,32 +115,32 @@ def changed_planner(planner: Planner, graph: Graph, change: Change) -> Planner:
     return replace(planner, pins=pins, budget=replace(planner.budget, work=work), first_fit=change.first_fit)
 
 
-def suggestions(bound: Bound, trials: Trials, asked: Request) -> tuple[str, ...]:
+def suggestions(bound: Bound, trials: Trials, request: Request) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes."""
     lines, plan = list[str](), trials.planned
-    if asked.placeable:
-        lines += trials.told("--effort", _patient(bound, plan, asked))
-    users = trials.told("--io user", _users(bound, plan, asked))
+    if request.placeable:
+        lines += trials.told("--effort", _patient(bound, plan, request))
+    users = trials.told("--io user", _users(bound, plan, request))
     lines += users
-    if asked.pinned:
+    if request.pinned:
         lines += trials.told("without --pin", _unpinned(bound, plan))
-    if asked.staged:
+    if request.staged:
         lines += trials.told("without --stage", _without_copies(bound, plan))
-    names = _limited(bound.platform, constants=asked.of_constants)
+    names = _limited(bound.platform, constants=request.of_constants)
     larger = _larger(bound, plan, names)
     lines += trials.told("--memory", (_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES]))
-    if not users and not asked.io_pinned:
+    if not users and not request.io_pinned:
         both = _with_more(bound, plan, names, Change(users=True))
         if both is not None and (not larger or sum(both.values()) < sum(larger[0].values())):
-            lines.append(_grown(both, bound.platform, *asked.users))
+            lines.append(_grown(both, bound.platform, *request.users))
     return tuple(lines)
 
 
 def limits_for_constants(
-    bound: Bound, trials: Trials, asked: Request, memory: str, needed_bytes: int
+    bound: Bound, trials: Trials, request: Request, memory: str, needed_bytes: int
 ) -> tuple[str, ...]:
     """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
-    lines = trials.told("without --pin", _unpinned(bound, trials.planned)) if asked.pinned else []
+    lines = trials.told("without --pin", _unpinned(bound, trials.planned)) if request.pinned else []
     return (*lines, *limits_as_planned(bound, trials.planned, memory, needed_bytes))
 
 
@@ -176,13 +176,13 @@ def settings_that_fit(
         log_begin("look whether it fits with %s", flags)
         try:
             with work.limited():
-                found = plan(some)
+                result = plan(some)
         except WorkDone:
             untried.append(flags)
         except TilewrightError:
             continue
         else:
-            lines += [f"{flags}     fits"] if isinstance(found, Allocated) else []
+            lines += [f"{flags}     fits"] if isinstance(result, Allocated) else []
     return lines, untried
 
 
@@ -209,12 +209,12 @@ def _limited(platform: Platform, *, constants: bool) -> tuple[str, ...]:
 def _larger(bound: Bound, plan: Plan, names: Sequence[str]) -> list[Sizes]:
     """New sizes with which the model was planned again, those that add least first: of one memory, or of several."""
     single = [(name,) for name in names] if len(names) > 1 else []
-    found = {some: _with_more(bound, plan, some, Change()) for some in (*single, tuple(names))}
+    result = {some: _with_more(bound, plan, some, Change()) for some in (*single, tuple(names))}
     for some in single:  # at last: what was found does
-        sizes = found[some]
-        found[some] = None if sizes is None else _smaller(bound, plan, sizes)
+        sizes = result[some]
+        result[some] = None if sizes is None else _smaller(bound, plan, sizes)
     distinct = list[Sizes]()
-    distinct.extend(sizes for sizes in found.values() if sizes is not None and sizes not in distinct)
+    distinct.extend(sizes for sizes in result.values() if sizes is not None and sizes not in distinct)
     return sorted(distinct, key=lambda sizes: (_added(sizes, bound.platform), len(sizes)))
 
 
@@ -224,11 +224,11 @@ def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
     low = bound.platform.memory(name).size_bytes or 0
     for _ in range(_HALVINGS):
         middle = (low + high) // 2
-        found = plan(with_memories(bound, {name: middle}), Change(settled=True, hasty=True))
-        if found is None:
+        result = plan(with_memories(bound, {name: middle}), Change(settled=True, hasty=True))
+        if result is None:
             low = middle
         else:
-            high = max(bound.platform.size_for(name, memory_bytes(found, name)), low + 1)
+            high = max(bound.platform.size_for(name, memory_bytes(result, name)), low + 1)
     return {name: high} if plan(with_memories(bound, {name: high}), _FITS) is not None else sizes
 
 
@@ -266,25 +266,25 @@ def _grown(sizes: Sizes, platform: Platform, *flags: str) -> str:
     return typed(*flags, *memories, gives=f"{more} -> fits")
 
 
-def _patient(bound: Bound, plan: Plan, asked: Request) -> Iterator[str]:
-    if (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
-        words = "--effort", str(asked.effort * _MORE_EFFORT)
-        yield typed(*words, gives=f"a more patient allocator -> {taken(found)}")
+def _patient(bound: Bound, plan: Plan, request: Request) -> Iterator[str]:
+    if (result := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
+        words = "--effort", str(request.effort * _MORE_EFFORT)
+        yield typed(*words, gives=f"a more patient allocator -> {taken(result)}")
 
 
-def _users(bound: Bound, plan: Plan, asked: Request) -> Iterator[str]:
-    if not asked.io_pinned and (found := plan(bound, Change(users=True))) is not None:
-        yield typed(*asked.users, gives=f"inputs and outputs stay in your buffers -> {taken(found)}")
+def _users(bound: Bound, plan: Plan, request: Request) -> Iterator[str]:
+    if not request.io_pinned and (result := plan(bound, Change(users=True))) is not None:
+        yield typed(*request.users, gives=f"inputs and outputs stay in your buffers -> {taken(result)}")
 
 
 def _unpinned(bound: Bound, plan: Plan) -> Iterator[str]:
-    if (found := plan(bound, Change(unpinned=True))) is not None:
-        yield f"without --pin     nothing is pinned to a memory -> {taken(found)}"
+    if (result := plan(bound, Change(unpinned=True))) is not None:
+        yield f"without --pin     nothing is pinned to a memory -> {taken(result)}"
 
 
 def _without_copies(bound: Bound, plan: Plan) -> Iterator[str]:
-    if (found := plan(bound, Change(without_constant_copies=True))) is not None:
-        yield f"without --stage     constants stay where they are -> {taken(found)}"
+    if (result := plan(bound, Change(without_constant_copies=True))) is not None:
+        yield f"without --stage     constants stay where they are -> {taken(result)}"
 
 
 def taken(plan: Allocated) -> str:
@@ -298,15 +298,15 @@ def taken(plan: Allocated) -> str:
     return ", ".join(("fits", *taken))
 
 
-def with_limits_cost(bound: Bound, plan: Allocated, trials: Trials, asked: Request) -> Allocated:
+def with_limits_cost(bound: Bound, plan: Allocated, trials: Trials, request: Request) -> Allocated:
     """The plan, with the note TW5039 where `--io user` gives one that is much faster."""
-    if not is_costly(plan) or asked.io_pinned or not _whole_ends(plan):
+    if not is_costly(plan) or request.io_pinned or not _whole_ends(plan):
         return plan
-    found = trials.planned(bound, Change(users=True))
-    if found is None or plan_cycles(found) * (1 + _COSTLY) > plan_cycles(plan):
+    result = trials.planned(bound, Change(users=True))
+    if result is None or plan_cycles(result) * (1 + _COSTLY) > plan_cycles(plan):
         return plan
     tiled, planned = plan.tiled, plan.tiled.scheduled.bound
-    noted = replace(planned, diagnostics=(*planned.diagnostics, _note(plan, found, asked)))
+    noted = replace(planned, diagnostics=(*planned.diagnostics, _note(plan, result, request)))
     return replace(plan, tiled=replace(tiled, scheduled=replace(tiled.scheduled, bound=noted)))
 
 
@@ -328,12 +328,12 @@ def _whole_ends(plan: Allocated) -> bool:
     return any(io.get(name) not in OUTSIDE for name in (*graph.inputs, *graph.outputs))
 
 
-def _note(plan: Allocated, found: Allocated, asked: Request) -> Diagnostic:
-    here, there = (f"{max(0.0, 100 * cycle_ratio(one)):.1f} %" for one in (plan, found))
-    gives = f"inputs and outputs stay in your buffers -> {taken(found)}, about {there} more cycles"
+def _note(plan: Allocated, allocated: Allocated, request: Request) -> Diagnostic:
+    here, there = (f"{max(0.0, 100 * cycle_ratio(plan_)):.1f} %" for plan_ in (plan, allocated))
+    gives = f"inputs and outputs stay in your buffers -> {taken(allocated)}, about {there} more cycles"
     return Diagnostic(
         code="TW5039",
         severity="note",
         message=f"the limit of memory costs about {here} more cycles than layer by layer (estimate)",
-        fix=(typed(*asked.users, gives=gives),),
+        fix=(typed(*request.users, gives=gives),),
     )

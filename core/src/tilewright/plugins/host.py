@@ -147,8 +147,8 @@ def _offered(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
     expected = kind.value_type()
     for value in values:
         if not isinstance(value, expected):
-            found = f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
-            raise _BrokenError("TW8006", found, at)
+            result = f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
+            raise _BrokenError("TW8006", result, at)
         if isinstance(value, (Platform, MemoryHierarchy)) and (fault := machine_fault(value)):
             raise _BrokenError("TW8006", f"{kind.label} '{value.name}' {fault}", at)
     names = [value.name for value in values]

@@ -32,8 +32,8 @@ class Kind:
     def value_type(self) -> type[Any]:
         """The type every value must have. A Protocol is checked by the presence of its members."""
         module, name = self.defined_in.split(":")
-        found: type[Any] = getattr(import_module(module), name)
-        return found
+        result: type[Any] = getattr(import_module(module), name)
+        return result
 
 
 KINDS = (

@@ -54,5 +54,5 @@ _CORES: Mapping[str, tuple[str, ...]] = MappingProxyType(  # target -> beginning
 def target_of_chip(name: str) -> str | None:
     """The target of a chip, or of a board named after one, as `stm32f4`, `STM32F407VG` or `nucleo-f401re`."""
     plain = re.sub(r"[-_. ]", "", name).casefold().replace("nucleo", "stm32")
-    found = {start: target for target, starts in _CORES.items() for start in starts if plain.startswith(start)}
-    return found[max(found, key=len)] if found else None
+    result = {start: target for target, starts in _CORES.items() for start in starts if plain.startswith(start)}
+    return result[max(result, key=len)] if result else None

@@ -59,8 +59,8 @@ def _release(text: str) -> tuple[int, ...]:
 def _any_form(distribution: str, version: str, line: str) -> Demand | None:
     from packaging.requirements import Requirement
 
-    asked = Requirement(line)  # InvalidRequirement is a ValueError
-    applies = asked.marker is None or asked.marker.evaluate({"extra": ""})
-    if normal_name(asked.name) != distribution or not applies:
+    requirement = Requirement(line)  # InvalidRequirement is a ValueError
+    applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    if normal_name(requirement.name) != distribution or not applies:
         return None
-    return Demand(f"{distribution}{asked.specifier}", asked.specifier.contains(version, prereleases=True))
+    return Demand(f"{distribution}{requirement.specifier}", requirement.specifier.contains(version, prereleases=True))

@@ -31,9 +31,9 @@ def input_means(prepared: Path, samples: Sequence[Mapping[str, Array]]) -> Mappi
     model = onnx.load(prepared)
     layers = {node.name: node for node in model.graph.node if node.op_type in _CHANNEL and len(node.input) > 2}
     read = list(dict.fromkeys(node.input[0] for node in layers.values()))
-    given = {value.name for value in model.graph.input}
+    inputs = {value.name for value in model.graph.input}
     del model.graph.output[:]
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in read if name not in given)
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in read if name not in inputs)
     shown = prepared.with_name("means.onnx")
     onnx.save(model, shown)
     names, runs = outputs_of(shown, samples) if len(model.graph.output) else ([], [[] for _ in samples])

@@ -62,8 +62,8 @@ def outputs_of(model: Path, samples: Sequence[Mapping[str, Array]]) -> tuple[lis
 
 def count_right(outputs: Sequence[Sequence[Array]], labels: Sequence[int]) -> int:
     """The samples whose label is the argmax of the first output."""
-    found = (int(np.argmax(sample[0])) for sample in outputs)
-    return sum(predicted == label for predicted, label in zip(found, labels, strict=False))
+    result = (int(np.argmax(sample[0])) for sample in outputs)
+    return sum(predicted == label for predicted, label in zip(result, labels, strict=False))
 
 
 def apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -43,19 +43,20 @@ def _scale(value: float) -> float:
 def largest_cell(node: Any, seen: Mapping[str, list[Array]], weights: Sequence[Array | None]) -> float:
     """How far from 0 the cell of an LSTM is at most, over all samples and steps. `weights` are W, R and B or None."""
     attributes = {each.name: each for each in node.attribute}
-    given = [*node.input, *("",) * 7]
+    inputs = [*node.input, *("",) * 7]
     batch_first = bool(attributes["layout"].i) if "layout" in attributes else False
     way = attributes["direction"].s.decode() if "direction" in attributes else "forward"
     w, r, b = (None if array is None else np.asarray(array, np.float64) for array in weights)
     if w is None or r is None:
         raise ValueError(f"{node.name}: W and R are needed")
     largest = 0.0
-    for sample, array in enumerate(seen[given[0]]):
+    for sample, array in enumerate(seen[inputs[0]]):
         x = np.asarray(array, np.float64)
         x = x.swapaxes(0, 1) if batch_first else x
         for direction in range(len(w)):
             begin = [
-                _begin(seen, given[place], sample, direction, (x.shape[1], r.shape[2]), batch_first) for place in (5, 6)
+                _begin(seen, inputs[place], sample, direction, (x.shape[1], r.shape[2]), batch_first)
+                for place in (5, 6)
             ]
             bias = np.zeros(w.shape[1]) if b is None else b[direction].reshape(2, -1).sum(0)
             steps = x[::-1] if way == "reverse" or direction else x
@@ -74,10 +75,10 @@ def _begin(
     return array[:, direction] if batch_first else array[direction]
 
 
-def _largest(given: Doubles, weights: Doubles, h: Doubles, c: Doubles) -> float:
+def _largest(outer: Doubles, weights: Doubles, h: Doubles, c: Doubles) -> float:
     """Of steps [T, B, gates * H]."""
     largest = float(np.max(np.abs(c), initial=0))
-    for step in given:
+    for step in outer:
         i, o, f, g = np.split(step + h @ weights, 4, axis=1)
         gates = [0.5 + 0.5 * np.tanh(each / 2) for each in (i, o, f)]
         c = gates[2] * c + gates[0] * np.tanh(g)

@@ -112,26 +112,26 @@ class Path:
 
 
 @with_log_span(INFO, "search: what bits of each layer are worth, and what fits")
-def search(choices: Sequence[Choice], fewest: Bits, most: Bits, room: Room, asked: Asked) -> Path:
+def search(choices: Sequence[Choice], fewest: Bits, most: Bits, room: Room, request: Asked) -> Path:
     """From `fewest`, which fits, towards `most`: in the order of worth by price, what still fits. What costs nothing is
     in the first step already. Where something is left out, the order of worth alone is tried, too: something large may
     be worth more than all that is cheap.
     """
-    worths = _worths(choices, fewest, most, room, asked)
-    path = _filled(worths, fewest, room, asked)
+    worths = _worths(choices, fewest, most, room, request)
+    path = _filled(worths, fewest, room, request)
     if _left(path) == 0:
         return path
     largest = sorted(worths, key=lambda worth: (not worth.free, -worth.noise, worth.choice.name))
-    return min(path, _filled(largest, fewest, room, asked), key=_left)
+    return min(path, _filled(largest, fewest, room, request), key=_left)
 
 
-def _filled(worths: Sequence[Worth], fewest: Bits, room: Room, asked: Asked) -> Path:
+def _filled(worths: Sequence[Worth], fewest: Bits, room: Room, request: Asked) -> Path:
     """In this order, what still fits."""
     steps = [fewest]
     for number, worth in enumerate(worths, 1):
-        asked.heard(f"choosing: {number} of {len(worths)}")
+        request.heard(f"choosing: {number} of {len(worths)}")
         wider = steps[-1].most(worth.choice)
-        if room.fits(asked.taken(wider)):
+        if room.fits(request.taken(wider)):
             steps[len(steps) - worth.free :] = [wider]
     return Path(steps=tuple(steps), worths=tuple(worths))
 
@@ -141,15 +141,15 @@ def _left(path: Path) -> float:
     return sum(worth.noise for worth in path.worths if path.end.of(worth.choice) < _MOST_BITS[worth.choice.kind])
 
 
-def _worths(choices: Sequence[Choice], fewest: Bits, most: Bits, room: Room, asked: Asked) -> list[Worth]:
+def _worths(choices: Sequence[Choice], fewest: Bits, most: Bits, room: Room, request: Asked) -> list[Worth]:
     """Of every choice: the noise of the best network without it, and the price beside the smallest."""
     open_choices = [choice for choice in choices if fewest.of(choice) != most.of(choice)]
-    least_noise, smallest = asked.noise(most), asked.taken(fewest)
+    least_noise, smallest = request.noise(most), request.taken(fewest)
     worths = []
     for number, choice in enumerate(open_choices, 1):
-        asked.heard(f"measuring: {number} of {len(open_choices)}, {choice.name}")
-        noise = min(max(asked.noise(most.fewest(choice)) - least_noise, 0.0), _MOST)
-        price = room.price(smallest, asked.taken(fewest.most(choice)))
+        request.heard(f"measuring: {number} of {len(open_choices)}, {choice.name}")
+        noise = min(max(request.noise(most.fewest(choice)) - least_noise, 0.0), _MOST)
+        price = room.price(smallest, request.taken(fewest.most(choice)))
         worths.append(Worth(choice=choice, noise=noise, price=price))
     return sorted(worths, key=lambda worth: (not worth.free, -worth.noise / worth.price, worth.choice.name))
 

@@ -48,10 +48,10 @@ def quantise_recurrent(
     import onnx
 
     model = onnx.load(quantised)
-    found = {node.name or node.output[0]: node for node in model.graph.node if node.op_type in (*_GATES, "RNN")}
+    result = {node.name or node.output[0]: node for node in model.graph.node if node.op_type in (*_GATES, "RNN")}
     held = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
-    left = {name: reason for name, node in found.items() if (reason := _refused(node, held))}
-    taken = {name: node for name, node in found.items() if name not in left}
+    left = {name: reason for name, node in result.items() if (reason := _refused(node, held))}
+    taken = {name: node for name, node in result.items() if name not in left}
     if taken:
         floats = {tuple(node.output): node for node in onnx.load(prepared).graph.node}
         seen = _observed(prepared, [floats[tuple(node.output)] for node in taken.values()], samples)
@@ -91,9 +91,9 @@ def _observed(
     model = onnx.load(prepared)
     names = dict.fromkeys(name for node in nodes for name in (node.input[0], *[*node.input][5:7], *node.output) if name)
     held = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
-    given = {value.name for value in model.graph.input}
+    inputs = {value.name for value in model.graph.input}
     known = {value.name for value in model.graph.output}
-    wanted = [name for name in names if name not in held and name not in given]
+    wanted = [name for name in names if name not in held and name not in inputs]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted if name not in known)
     shown = prepared.with_name("recurrent.onnx")
     onnx.save(model, shown)

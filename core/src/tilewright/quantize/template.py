@@ -63,13 +63,13 @@ def template(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Arr
         for constant in before.graph.initializer
         if constant.data_type == onnx.TensorProto.FLOAT
     }
-    found = tuple(_choices(model, floats))
+    result = tuple(_choices(model, floats))
     return Template(
         model=model,
         floats=floats,
         clips={node.output[0]: node for node in before.graph.node if node.op_type in _CLIPS},
-        choices=tuple(choice for choice, _ in found),
-        scales={choice.name: scale for choice, scale in found},
+        choices=tuple(choice for choice, _ in result),
+        scales={choice.name: scale for choice, scale in result},
         means=input_means(prepared, samples) if samples else {},
     )
 

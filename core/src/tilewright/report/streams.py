@@ -27,15 +27,15 @@ def hop_costs(deployment: Deployment) -> tuple[Cost, ...]:
     operators = deployment.registry.operators
     unit, _ = hop_unit(slid.window, operators, slid.sliding, slid.axis)
     others = [hop for hop in _sensible(unit, slid) if hop != slid.hop]
-    found = (slid.cost, *costs(slid.window, operators, slid.sliding, slid.axis, others))
-    return tuple(sorted(found, key=lambda cost: cost.hop))
+    result = (slid.cost, *costs(slid.window, operators, slid.sliding, slid.axis, others))
+    return tuple(sorted(result, key=lambda cost: cost.hop))
 
 
 def hops_json(deployment: Deployment, costs: Sequence[Cost]) -> dict[str, Any]:
     """For `check --json`: every hop, calls that fill the window, bytes of memories beside those of whole windows."""
     if deployment.slid is None:
         return {}
-    sizes = {name: dict(one.worst_case_buffer_size) for name, one in _both(deployment)}
+    sizes = {name: dict(candidate.worst_case_buffer_size) for name, candidate in _both(deployment)}
     return {"slide": {"hops": [asdict(cost) for cost in costs], "calls_to_fill": deployment.slid.warm_up, **sizes}}
 
 
@@ -47,7 +47,7 @@ def hop_parts(deployment: Deployment, costs: Sequence[Cost]) -> Iterator[Part]:
     rows: list[tuple[str, ...]] = [("HOP", "products a call", "of a window", "state", "phases", "without padding")]
     rows += [_row(cost, slid) for cost in costs]
     yield Table(rows=rows, right=(0, 1, 2, 3, 4, 5))
-    sizes = {name: one.worst_case_buffer_size for name, one in _both(deployment)}
+    sizes = {name: candidate.worst_case_buffer_size for name, candidate in _both(deployment)}
     for memory, size in sizes["stream_bytes"].items():
         whole = sizes["window_bytes"].get(memory, 0)
         yield f"{memory}: {size:,} B, {whole:,} B with whole windows"

@@ -62,10 +62,10 @@ def _no_room(pools: Sequence[Mapping[str, Any]], ram: Mapping[str, Any]) -> str:
     if None in limits or ram["total_bytes"] <= sum(limits):
         return ""
     over, last = ram["total_bytes"] - sum(limits), written[-1]
-    given = align_down(last["limit_bytes"] - over, 8)
-    if ram["pools_bytes"] > sum(limits) or given <= 0:  # soft limits, or none that could be lowered
+    limit = align_down(last["limit_bytes"] - over, 8)
+    if ram["pools_bytes"] > sum(limits) or limit <= 0:  # soft limits, or none that could be lowered
         return ""
-    return f"; that is {over:,} B too many: give the pools less, as --memory {last['name']}={given}"
+    return f"; that is {over:,} B too many: give the pools less, as --memory {last['name']}={limit}"
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:

@@ -117,5 +117,5 @@ def _process(number: int, name: str, timeline: Timeline) -> Iterator[Event]:
 
 def _tracks(spans: Sequence[TimeSpan]) -> list[str]:
     """Steps, then cores, then what copies."""
-    found = dict.fromkeys(span.track for span in spans)
-    return [*(track for track in (STEPS, CORES) if track in found), *sorted(found.keys() - {STEPS, CORES})]
+    result = dict.fromkeys(span.track for span in spans)
+    return [*(track for track in (STEPS, CORES) if track in result), *sorted(result.keys() - {STEPS, CORES})]

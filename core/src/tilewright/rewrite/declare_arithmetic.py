@@ -36,14 +36,14 @@ def _ask(graph: Graph, context: PassContext) -> PassResult:
     draft, kept = Draft(graph=graph), dict[str, list[str]]()
     computed: dict[str, int] = {}  # arithmetic -> layers
     for node in filter(is_integer_layer, graph.nodes):
-        asked = choice.of(node)
-        if asked.name == choice.own:
+        arithmetic = choice.of(node)
+        if arithmetic.name == choice.own:
             continue
-        answer = asked.declared(graph.site(node))
+        answer = arithmetic.declared(graph.site(node))
         if isinstance(answer, str):
             kept.setdefault(answer, []).append(node.name)
         else:
-            computed[asked.name] = computed.get(asked.name, 0) + 1
+            computed[arithmetic.name] = computed.get(arithmetic.name, 0) + 1
             _declare(draft, node, answer)
     return PassResult(graph=draft.finish(), diagnostics=(*_told(computed, choice.own), *_kept(kept, choice.own)))
 

@@ -25,5 +25,5 @@ def package_of(kernel: Kernel) -> str:
     functions = (getattr(kernel, field.name) for field in fields(kernel))
     modules = (getattr(function, "__module__", "") or "" for function in functions if callable(function))
     packages = dict.fromkeys(module.partition(".")[0] for module in modules)
-    found = next((package for package in packages if package not in ("", "tilewright")), "tilewright")
-    return next(iter(packages_distributions().get(found, ())), found)
+    result = next((package for package in packages if package not in ("", "tilewright")), "tilewright")
+    return next(iter(packages_distributions().get(result, ())), result)

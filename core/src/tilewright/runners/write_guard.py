@@ -130,8 +130,8 @@ def _merged(ranges: Sequence[Writable]) -> Iterator[Writable]:
         yield last
 
 
-def _end(one: Writable) -> int:
-    return one.offset_bytes + one.size_bytes
+def _end(area: Writable) -> int:
+    return area.offset_bytes + area.size_bytes
 
 
 def _there(job: Job, area: Area, step: int, first: int, last: int) -> Iterator[str]:

@@ -45,14 +45,14 @@ def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int
     floors = [least_peak(part.task) for part in parts]
     level = max((task.alive_at_start, *floors))
     place = {node: index for index, node in enumerate(best)}
-    found: dict[int, tuple[int, ...]] = {}
+    result: dict[int, tuple[int, ...]] = {}
     for number in sorted(range(len(parts)), key=lambda number: (-floors[number], number)):
         nodes = parts[number].nodes
         mine = tuple(sorted(range(len(nodes)), key=lambda node: place[nodes[node]]))
         answer = _search_subgraph(parts[number].task, mine, level, budget - work)
-        found[number] = tuple(nodes[node] for node in answer.order)
+        result[number] = tuple(nodes[node] for node in answer.order)
         level, work = max(level, answer.lower_bound), work + answer.work
-    better = joined(task, (node for number in range(len(parts)) for node in found[number]))
+    better = joined(task, (node for number in range(len(parts)) for node in result[number]))
     reached = task.peak(better)
     if reached < peak:
         best, peak = better, reached
@@ -67,14 +67,14 @@ def _search_subgraph(task: OrderTask, known: tuple[int, ...], level: int, budget
     best = FoundOrder(order=known, peak=task.peak(known), lower_bound=level, work=0)
     turned = task.backward()
     for search, share in ((_beam, 1), (_lowest_first, 2), (_lowest_first, 5)):
-        for one in (task, turned):
+        for direction in (task, turned):
             if best.peak <= best.lower_bound:
                 return best
-            walk = Walk(one)
+            walk = Walk(direction)
             state, bound = search(walk, best.lower_bound, best.peak, budget * share // _SHARES)
             best = replace(best, lower_bound=max(bound, best.lower_bound), work=best.work + walk.work)
             if state is not None:
-                order = state.order if one is task else _read_backwards(state.order)
+                order = state.order if direction is task else _read_backwards(state.order)
                 best = replace(best, order=order, peak=state.peak)
     return best
 
@@ -151,15 +151,15 @@ def _passed(task: OrderTask, piece: int, before: list[int], after: list[int]) ->
 
 
 def _descendants(task: OrderTask) -> list[int]:
-    found = [0] * len(task.nodes)
+    result = [0] * len(task.nodes)
     for node in range(len(task.nodes) - 1, -1, -1):
         for earlier in members(task.needs[node]):
-            found[earlier] |= found[node] | 1 << node
-    return found
+            result[earlier] |= result[node] | 1 << node
+    return result
 
 
 def _union(sets: list[int], nodes: int) -> int:
-    found = 0
+    result = 0
     for node in members(nodes):
-        found |= sets[node]
-    return found
+        result |= sets[node]
+    return result

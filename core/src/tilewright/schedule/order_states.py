@@ -25,11 +25,11 @@ class State:
     @property
     def order(self) -> tuple[int, ...]:
         """The nodes in the order in which they ran."""
-        found, state = [], self
+        result, state = [], self
         while state.before is not None:
-            found.append(state.node)
+            result.append(state.node)
             state = state.before
-        return tuple(reversed(found))
+        return tuple(reversed(result))
 
 
 class Walk:

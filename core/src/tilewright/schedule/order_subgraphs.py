@@ -23,13 +23,13 @@ def subgraphs(task: OrderTask) -> tuple[Subgraph, ...]:
     each section, and its peak is the highest of theirs."""
     before = ancestors(task)
     nodes = [node for node, pieces in enumerate(task.touches) if pieces]
-    found, done, alive = [], 0, task.alive_at_start
+    result, done, alive = [], 0, task.alive_at_start
     for some in _cut(nodes, before):
-        found.append(_subgraph(task, some, before, done, alive))
+        result.append(_subgraph(task, some, before, done, alive))
         for node in some:
             _, alive = task.run(node, done, alive)
             done |= 1 << node
-    return tuple(found)
+    return tuple(result)
 
 
 def joined(task: OrderTask, order: Iterable[int]) -> tuple[int, ...]:
@@ -47,15 +47,15 @@ def joined(task: OrderTask, order: Iterable[int]) -> tuple[int, ...]:
 
 def ancestors(task: OrderTask) -> list[int]:
     """By node, all nodes that run before it in every order. Nodes are numbered in some order that is possible."""
-    found: list[int] = []
+    result: list[int] = []
     for needs in task.needs:
         reached, rest = needs, needs
         while rest:
             node = rest.bit_length() - 1
-            rest &= ~(1 << node) & ~found[node]
-            reached |= found[node]
-        found.append(reached)
-    return found
+            rest &= ~(1 << node) & ~result[node]
+            reached |= result[node]
+        result.append(reached)
+    return result
 
 
 def _run_free(task: OrderTask, free: list[int], whole: list[int], done: int) -> int:

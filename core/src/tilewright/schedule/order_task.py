@@ -17,11 +17,11 @@ from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
 
 def members(nodes: int) -> list[int]:
     """The numbers in a bit mask, largest first."""
-    found = []
+    result = []
     while nodes:
-        found.append(nodes.bit_length() - 1)
-        nodes ^= 1 << found[-1]
-    return found
+        result.append(nodes.bit_length() - 1)
+        nodes ^= 1 << result[-1]
+    return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,21 +104,21 @@ def order_task(
 
     `scratch` is bytes by node, `pins` the memory of values that are pinned: what is pinned apart shares nothing.
     """
-    found, graph = pieces_of(bound, operators, theirs, pins), bound.graph
-    views, piece, sizes = found.views, found.of, found.sizes
+    result, graph = pieces_of(bound, operators, theirs, pins), bound.graph
+    views, piece, sizes = result.views, result.of, result.sizes
     touches = tuple(() if node.name in views else _touched(node, piece) for node in graph.nodes)
     touched_by = _touched_by(touches, len(sizes))
     return OrderTask(
         nodes=tuple(node.name for node in graph.nodes),
         needs=_needs(graph),
         touches=touches,
-        in_place=tuple(tuple((piece[old], piece[new]) for old, new in pairs) for pairs in found.in_place),
+        in_place=tuple(tuple((piece[old], piece[new]) for old, new in pairs) for pairs in result.in_place),
         scratch=tuple(0 if node.name in views else scratch.get(node.name, 0) for node in graph.nodes),
         sizes=sizes,
         touched_by=touched_by,
         from_start=frozenset(piece[value] for value in graph.inputs if touched_by[piece[value]]),
         to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
-        exact=found.exact,
+        exact=result.exact,
     )
 
 
@@ -129,11 +129,11 @@ def _touched(node: Node, piece: Mapping[str, int]) -> tuple[int, ...]:
 
 def _touched_by(touches: Sequence[Sequence[int]], pieces: int) -> tuple[int, ...]:
     """By piece the nodes that touch it."""
-    found = [0] * pieces
+    result = [0] * pieces
     for node, touched in enumerate(touches):
         for piece in touched:
-            found[piece] |= 1 << node
-    return tuple(found)
+            result[piece] |= 1 << node
+    return tuple(result)
 
 
 def _needs(graph: Graph) -> tuple[int, ...]:

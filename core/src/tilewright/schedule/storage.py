@@ -70,9 +70,9 @@ class Sharing:
         offset = self.root(value)[1]
         return offset, offset + self.graph.tensors[value].size_bytes
 
-    def pinned_apart(self, one: str, other: str) -> bool:
+    def pinned_apart(self, left: str, right: str) -> bool:
         """Whether the buffers of two values hold values that are pinned to different memories."""
-        return len(self._group(self.root(one)[0]).memories | self._group(self.root(other)[0]).memories) > 1
+        return len(self._group(self.root(left)[0]).memories | self._group(self.root(right)[0]).memories) > 1
 
     def add_all(self, aliases: tuple[Alias, ...]) -> bool:
         """Accept all aliases of one node, or none of them."""
@@ -181,10 +181,10 @@ def _may_overwrite(
     graph = bound.graph
     if source in graph.constants or sharing.is_inside(target) or sharing.pinned_apart(source, target):
         return False
-    one, other = graph.tensors[source], graph.tensors[target]
-    if one.size_bytes != other.size_bytes or one.shape != other.shape:
+    left, right = graph.tensors[source], graph.tensors[target]
+    if left.size_bytes != right.size_bytes or left.shape != right.shape:
         return False
-    if not same_bytes(one.shape, bound.layouts[source], bound.layouts[target]):
+    if not same_bytes(left.shape, bound.layouts[source], bound.layouts[target]):
         return False
     root = sharing.root(source)[0]
     if sharing.is_given(root):
@@ -249,8 +249,8 @@ def _pair(
         source, target = inputs.get(operand, ""), outputs.get(result, "")
         if source not in old or target not in new or sharing.root(source)[1] or sharing.root(target)[1]:
             continue
-        one, other = tensors[source], tensors[target]
-        alike = one.shape == other.shape and one.size_bytes == other.size_bytes
-        if alike and same_bytes(one.shape, bound.layouts[source], bound.layouts[target]):
+        left, right = tensors[source], tensors[target]
+        alike = left.shape == right.shape and left.size_bytes == right.size_bytes
+        if alike and same_bytes(left.shape, bound.layouts[source], bound.layouts[target]):
             return source, target
     return None

@@ -65,10 +65,12 @@ def _moved(before: Graph, after: Graph, operators: Mapping[str, Operator], feeds
     first, second = (run(graph, feeds, operators) for graph in (before, after))
     faults = []
     for name in before.outputs:
-        one, other = np.asarray(first[name]), np.asarray(second[name])
-        exact = one.dtype.kind in "iub"
+        left, right = np.asarray(first[name]), np.asarray(second[name])
+        exact = left.dtype.kind in "iub"
         same = (
-            np.array_equal(one, other) if exact else bool(np.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True))
+            np.array_equal(left, right)
+            if exact
+            else bool(np.allclose(left, right, rtol=1e-3, atol=1e-5, equal_nan=True))
         )
         if not same:
             faults.append(f"output '{name}' is another one, and the pass does not say that it is `lossy`")

@@ -44,7 +44,7 @@ class LayerHooks:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the tests of the target behind all others, wherever these stand; `-k` and `-m` choose among them, too."""
-    found = find_spec(_SUITE) if config.getoption("tilewright_target") else None
-    if found is not None and found.origin is not None:
-        suite = pytest.Module.from_parent(session, path=Path(found.origin))
+    result = find_spec(_SUITE) if config.getoption("tilewright_target") else None
+    if result is not None and result.origin is not None:
+        suite = pytest.Module.from_parent(session, path=Path(result.origin))
         items.extend(session.genitems(suite))

@@ -27,8 +27,8 @@ def sample_fault(sample: Sample, operators: Mapping[str, Operator]) -> str:
         near = "".join(f"; {line}" for line in did_you_mean(sample.op, operators))
         return f"{said}: no installed package describes operator '{sample.op}'{near}{chain}: {_WHERE}"
     reason = _misfit(sample, operator) or _failure(sample, operator)
-    given = ", ".join(map(_shown, sample.inputs))
-    has = f"it has inputs ({given}) and attributes ({', '.join(sample.attributes)})"
+    stated = ", ".join(map(_shown, sample.inputs))
+    has = f"it has inputs ({stated}) and attributes ({', '.join(sample.attributes)})"
     return f"{said}: {reason}; {has}, {sample.op} reads {', '.join(operator.inputs)}: {_WHERE}" if reason else ""
 
 

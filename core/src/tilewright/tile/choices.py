@@ -125,11 +125,11 @@ class TileChoices:
     def scratchpad_buffers(self, groups: Sequence[Group]) -> tuple[Buffer, ...]:
         """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, resident values."""
         request, pins = self.request, self.request.decisions.memories
-        found = []
+        result = []
         for buffer in listed(request.scheduled, request.operators, tuple(groups), request.decisions).buffers:
             wanted = (pins[name] for name in (buffer.name, *buffer.values) if name in pins)
-            found.append(replace(buffer, memories=(*wanted, *buffer.memories)[:1]))
-        return tuple(buffer for buffer in found if set(self.memories).intersection(buffer.memories))
+            result.append(replace(buffer, memories=(*wanted, *buffer.memories)[:1]))
+        return tuple(buffer for buffer in result if set(self.memories).intersection(buffer.memories))
 
     def _tiling(self, index: int, hop_tilings: HopTilings, resident: Mapping[str, str]) -> Tiling:
         step, step_tiling = self.request.scheduled.steps[index], self._step_tiling(index, hop_tilings)

@@ -102,9 +102,9 @@ class Grouping:
             bounds = None if fixed else self._bounds(weight, limit)
             if bounds is None and not fixed:
                 return None
-            found, groups = self._divided(fixed, MOST_STEPS, weight, bounds)
+            result, groups = self._divided(fixed, MOST_STEPS, weight, bounds)
             if sum(group.cycles for group in groups) <= time:
-                return Partition(merit=(place, found), groups=groups)
+                return Partition(merit=(place, result), groups=groups)
         return Partition(merit=(len(_WEIGHTS), score), groups=plain)
 
     def _bounds(self, weight: float, limit: float) -> DivisionBounds | None:
@@ -113,7 +113,9 @@ class Grouping:
             len(self.machine.scheduled.steps),
             MOST_STEPS,
             lambda first, count: self._least_of(first, count, weight),
-            lambda first, count: min((one[0] for one in self._divisions(first, count, _NOTHING, weight)), default=inf),
+            lambda first, count: min(
+                (division[0] for division in self._divisions(first, count, _NOTHING, weight)), default=inf
+            ),
             limit,
         )
 
@@ -176,7 +178,7 @@ class Grouping:
                 least = self._least_of(first, end - first, weight) if bounds else 0.0
                 if not bounds or bounds.may_win(best[first][0], least, end):
                     divisions.extend(self._divisions(first, end - first, best[first], weight))
-            best.append(min(divisions, key=lambda one: one[0]) if divisions else (inf, ()))
+            best.append(min(divisions, key=lambda division: division[0]) if divisions else (inf, ()))
         return best[-1]
 
     def _divisions(self, first: int, count: int, before: _Division, weight: float) -> list[_Division]:
@@ -186,9 +188,11 @@ class Grouping:
             own = _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
             return [(score + own, (*groups, self.single(first)))]
         divisions = []
-        for one in self._worth(first, count):
-            own = _score(one.cost.total_cycles, one.cost.in_bytes + one.cost.out_bytes, alone, weight)
-            divisions.append((score + own, (*groups, self._group(first, count, one.region, one.cost.total_cycles))))
+        for tiling in self._worth(first, count):
+            own = _score(tiling.cost.total_cycles, tiling.cost.in_bytes + tiling.cost.out_bytes, alone, weight)
+            divisions.append(
+                (score + own, (*groups, self._group(first, count, tiling.region, tiling.cost.total_cycles)))
+            )
         return divisions
 
     def single(self, index: int) -> Group:
@@ -214,11 +218,11 @@ class Grouping:
         tile = self.machine.decisions.tiles.get(steps[-1].name)
         if tile is not None:
             return self._group(first, count, tile, altogether(region_costs(analysis, tile)).total_cycles)
-        found = best_groups(analysis, self.buffering)
-        if not found:
+        result = best_groups(analysis, self.buffering)
+        if not result:
             none = not_together(steps, "no tiles of them fit the scratchpad")
             raise replace(none, subject=_neediest(analysis))  # with another kernel of it they may
-        return self._group(first, count, found[0].region, found[0].cost.total_cycles)
+        return self._group(first, count, result[0].region, result[0].cost.total_cycles)
 
     def _worth(self, first: int, count: int) -> tuple[GroupTiling, ...]:
         """Good tilings of a segment."""
@@ -239,8 +243,8 @@ class Grouping:
             return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return None
-        found = self._analysis(first, steps)
-        return None if isinstance(found, str) else found
+        result = self._analysis(first, steps)
+        return None if isinstance(result, str) else result
 
     def _searched(self, first: int, count: int) -> tuple[GroupTiling, ...]:
         if count > _SHORT and not (self._worth(first, count - 1) or self._worth(first + 1, count - 1)):
@@ -252,8 +256,8 @@ class Grouping:
         key = _key(analysis), self.buffering, most
         if key not in self.known:
             self.known[key] = best_groups(analysis, self.buffering, _WEIGHTS[::3], most), _names(analysis)
-        found, names = self.known[key]
-        return tuple(replace(one, region=_renamed(one.region, names, analysis)) for one in found)
+        result, names = self.known[key]
+        return tuple(replace(tiling, region=_renamed(tiling.region, names, analysis)) for tiling in result)
 
     def _gains(self, steps: Sequence[Step]) -> bool:
         """Whether any value between the steps is copied as it was decided before."""
@@ -328,7 +332,7 @@ def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAna
         replace(hop, copies={_moved(key, steps): copy for key, copy in hop.copies.items()}) for hop in tile.hops
     )
     whole = whole_hops(analysis)  # two steps may read one value here, and two there
-    hops = (*(one if one.nest else other for one, other in zip(outer, whole, strict=True)), last)
+    hops = (*(left if left.nest else right for left, right in zip(outer, whole, strict=True)), last)
     held = {values[value]: how for value, how in tile.internal_values.items()}
     sums = {steps[step]: own for step, own in tile.sums.items()}
     return replace(tile, steps=tuple(steps.values()), schedule=Tiles(hops=hops), internal_values=held, sums=sums)

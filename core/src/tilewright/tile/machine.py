@@ -84,12 +84,17 @@ class ScheduledMachine:
         """Inputs, packed constants, outputs. `resident` has buffers that are not where decided, and their memory."""
         if step.name not in self._decided:
             self._decided[step.name] = tuple(self._as_decided(step))
-        found, stays = self._decided[step.name], self.bound.layers[step.name].stays
-        if not stays and resident.keys().isdisjoint(one.buffer for one in found):
-            return found
-        moved = (replace(one, memory=resident[one.buffer]) if one.buffer in resident else one for one in found)
-        read_in_place = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
-        return tuple(replace(one, stays=True) if read_there else one for one, read_there in read_in_place)
+        result, stays = self._decided[step.name], self.bound.layers[step.name].stays
+        if not stays and resident.keys().isdisjoint(operand.buffer for operand in result):
+            return result
+        moved = (
+            replace(operand, memory=resident[operand.buffer]) if operand.buffer in resident else operand
+            for operand in result
+        )
+        read_in_place = (
+            (operand, operand.name in stays and reachable(self.platform, operand.memory)) for operand in moved
+        )
+        return tuple(replace(operand, stays=True) if read_there else operand for operand, read_there in read_in_place)
 
     def _as_decided(self, step: Step) -> Iterator[StepOperand]:
         """Operands where decisions have them, as if none stayed there."""
@@ -135,8 +140,8 @@ class ScheduledMachine:
     def _pinned_to(self) -> Mapping[str, str]:
         """By buffer the memory that one of its values is pinned to, and so all of them."""
         pins = self.decisions.memories
-        found = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
-        return {buffer: pins[name] for buffer, names in found for name in names if name in pins}
+        result = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
+        return {buffer: pins[name] for buffer, names in result for name in names if name in pins}
 
     def available_bytes(self, memory: str, index: int) -> int | None:
         """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
@@ -153,23 +158,23 @@ class ScheduledMachine:
     @cached_property
     def pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
         """Buffers of values by the memory that they are pinned to."""
-        found: dict[str, tuple[Buffer, ...]] = {}
+        buffers: dict[str, tuple[Buffer, ...]] = {}
         for buffer in self.scheduled.buffers:
             for memory in {self.decisions.memories.get(name, "") for name in (buffer.name, *buffer.values)} - {""}:
-                found[memory] = (*found.get(memory, ()), buffer)
-        return found
+                buffers[memory] = (*buffers.get(memory, ()), buffer)
+        return buffers
 
     @cached_property
     def _pinned_bytes(self) -> Mapping[str, Sequence[int]]:
         """By memory, what these buffers take of it at each step."""
-        found: dict[str, Sequence[int]] = {}
+        result: dict[str, Sequence[int]] = {}
         for memory, buffers in self.pinned.items():
             begun = [0] * (len(self.scheduled.steps) + 1)
             for buffer in buffers:
                 begun[buffer.first] += self.taken_bytes(buffer, memory)
                 begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
-            found[memory] = tuple(accumulate(begun))
-        return found
+            result[memory] = tuple(accumulate(begun))
+        return result
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""

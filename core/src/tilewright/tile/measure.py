@@ -61,15 +61,15 @@ def step_instructions(tiled: Tiled, operators: Mapping[str, Operator], decisions
 def deepest_stack(tiled: Tiled) -> int | None:
     """Bytes of stack that a run takes at most, by what steps with the same kernels took; None where no target says."""
     bound = tiled.scheduled.bound
-    found = [_stack(bound, region) for region in tiled.regions]
-    return None if not found or None in found else max(one for one in found if one is not None)
+    result = [_stack(bound, region) for region in tiled.regions]
+    return None if not result or None in result else max(stack for stack in result if stack is not None)
 
 
 def _stack(bound: Bound, region: Region) -> int | None:
     kernels = [bound.bindings[name].kernel for name in region.steps]
     costs = [engine_of(kernel, bound.platform).instructions for kernel in kernels]
-    known = [one.stack_bytes(kernel) for one, kernel in zip(costs, kernels, strict=True) if one is not None]
-    by_rows = max((one.row_stack_bytes for one in costs if one is not None), default=0) if region.line_buffers else 0
+    known = [cost.stack_bytes(kernel) for cost, kernel in zip(costs, kernels, strict=True) if cost is not None]
+    by_rows = max((cost.row_stack_bytes for cost in costs if cost is not None), default=0) if region.line_buffers else 0
     return max(known) + by_rows if len(known) == len(kernels) else None
 
 
@@ -89,7 +89,9 @@ def _executed(machine: ScheduledMachine, region: Region) -> float:
 
 def _key(analysis: RegionAnalysis, region: Region) -> Hashable:
     """Equal for regions that cost the same: all but names."""
-    steps = tuple((one.key, one.readers, one.live_out, tuple(one.inside.items())) for one in analysis.members)
-    names = [key_of(one.step.name, item.name) for one in analysis.members for item in one.operands]
+    steps = tuple(
+        (member.key, member.readers, member.live_out, tuple(member.inside.items())) for member in analysis.members
+    )
+    names = [key_of(member.step.name, item.name) for member in analysis.members for item in member.operands]
     hops = tuple((hop.outer, hop.inner, hop.nest, tuple(map(hop.copies.get, names))) for hop in region.hops)
     return steps, hops, tuple(region.forms.values()), tuple(region.sums.values())

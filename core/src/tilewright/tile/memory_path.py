@@ -127,8 +127,10 @@ class Transfers:
         """The time of all of them, one after the other."""
         if not self.size_bytes:
             return 0.0
-        one = self.run_bytes * self.rows
-        return self.count * self.pieces * path.cycles(ceil_div(one, self.pieces), ceil_div(self.rows, self.pieces))
+        moved_bytes = self.run_bytes * self.rows
+        return (
+            self.count * self.pieces * path.cycles(ceil_div(moved_bytes, self.pieces), ceil_div(self.rows, self.pieces))
+        )
 
     def legal(self, path: CopyPath) -> bool:
         """Whether the engine takes runs of this length. Addresses are checked where they are known."""
@@ -179,13 +181,13 @@ def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_byte
     `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are
     left out where that leaves out rows of some length, along the outermost such axis.
     """
-    found = [1] * len(shape)
+    result = [1] * len(shape)
     gaps = strides(shape, layout)
     for axis in layout:
         if window[axis].step > 1 and gaps[axis] * item_bytes >= _LONG_ROW_BYTES:
-            found[axis] = window[axis].step
+            result[axis] = window[axis].step
             break
-    return tuple(found)
+    return tuple(result)
 
 
 def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:

@@ -70,10 +70,10 @@ class StepTiler:
         ) -> tuple[EstimatedTiling, ...]:
             least = beat[0] if beat else None
             if self.name == "auto" or self.name == "cost":
-                found = TilingSearch(space, buffering, tables).best(least)
+                result = TilingSearch(space, buffering, tables).best(least)
             else:
-                found = first_fitting(space, buffering, self.name, request.seed + index, least)
-            return () if found is None else (found,)
+                result = first_fitting(space, buffering, self.name, request.seed + index, least)
+            return () if result is None else (result,)
 
         return StepTilings(machine, find, request, name=self.name, steady=self.name in ("auto", "cost"))
 
@@ -96,9 +96,9 @@ def grouped(
             known=known,
             analyses=analyses,
         )
-        found = grouping.partition(request.decisions.groups, search=search, other=best)
-        if found is not None:
-            best = found if best is None else min(best, found, key=lambda one: one.merit)
+        result = grouping.partition(request.decisions.groups, search=search, other=best)
+        if result is not None:
+            best = result if best is None else min(best, result, key=lambda partition: partition.merit)
     return best.groups if best is not None else ()
 
 

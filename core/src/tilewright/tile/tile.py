@@ -40,7 +40,7 @@ def tile(
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
     is a scratchpad, nothing but tiles, their scratch and resident values are there unless it is pinned.
     """
-    asked = TilingRequest(
+    request = TilingRequest(
         scheduled=scheduled,
         operators=operators,
         decisions=decisions,
@@ -49,13 +49,13 @@ def tile(
         longest=longest,
         known={} if known is None else known,
     )
-    return listed(scheduled, operators, groups_by(tiler, asked), decisions)
+    return listed(scheduled, operators, groups_by(tiler, request), decisions)
 
 
-def groups_by(tiler: Tiler, asked: TilingRequest) -> tuple[Group, ...]:
+def groups_by(tiler: Tiler, request: TilingRequest) -> tuple[Group, ...]:
     """What `tiler` answers: groups that cover every step once, in order. TilewrightError (exit 8) where they do not."""
-    groups = demand_type(tiler.plan(asked), tuple, f"tiler '{tiler.name}'", tiler.plan, "plan")
-    _check_cover(tiler, groups, asked.scheduled)
+    groups = demand_type(tiler.plan(request), tuple, f"tiler '{tiler.name}'", tiler.plan, "plan")
+    _check_cover(tiler, groups, request.scheduled)
     return groups
 
 

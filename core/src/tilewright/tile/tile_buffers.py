@@ -91,11 +91,11 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index
     for hop in range(len(region.hops)):
-        for one in scratchpad_buffers(boxes, traffic, region.sums, hop):
+        for buffer in scratchpad_buffers(boxes, traffic, region.sums, hop):
             yield Buffer(
-                name=one.name,
-                kind=one.kind,
-                size_bytes=one.size_bytes,
+                name=buffer.name,
+                kind=buffer.kind,
+                size_bytes=buffer.size_bytes,
                 align=analysis.grains[hop],
                 first=at,
                 last=at,
@@ -166,11 +166,11 @@ def engine_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Uses:
     An operand that is copied into tile buffers is used there, and not where it lives. One without elements is used
     nowhere, nor is anything by a step that writes nothing.
     """
-    found: dict[str, dict[str, Use]] = {}
+    uses: dict[str, dict[str, Use]] = {}
     for buffer, engine, use in _all_uses(machine, regions):
-        mine = found.setdefault(buffer, {})
+        mine = uses.setdefault(buffer, {})
         mine[engine] = "rw" if "rw" in (use, mine.get(engine)) else "ro"
-    return found
+    return uses
 
 
 def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> None:

@@ -74,7 +74,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         return program  # which marked them all
     own = {pool.buffer for pool in program.pools if pool.buffer and fnmatchcase(pool.memory, pattern)}
     buffers = [buffer for buffer in program.allocated.tiled.buffers if buffer.name in own and buffer.kind != "tile"]
-    body = tuple(one for statement in program.body for one in _marked(statement, buffers, program))
+    body = tuple(marked for statement in program.body for marked in _marked(statement, buffers, program))
     return replace(program, body=body)
 
 
@@ -141,11 +141,11 @@ PASSTHROUGH = CodePass(
 )
 
 
-def platform_for(platform: Platform, passes: Sequence[CodePass], asked: Mapping[str, Mapping[str, str]]) -> Platform:
+def platform_for(platform: Platform, passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]) -> Platform:
     """The machine for a program with these passes (name -> settings). TilewrightError (exit 2): TW1111 an unknown pass,
     TW1112 a setting that it does not have.
     """
-    demand_known(tuple(asked), passes, asked)
-    if PASSTHROUGH.name in asked:
-        return managed_by_application(platform, asked[PASSTHROUGH.name])
+    demand_known(tuple(settings), passes, settings)
+    if PASSTHROUGH.name in settings:
+        return managed_by_application(platform, settings[PASSTHROUGH.name])
     return platform

@@ -89,11 +89,15 @@ def _apply(program: Program, context: CodePassContext) -> Program:
             body.append(statement)
             continue
         own = operands[statement.step]
-        before = _prints(program, (one for one in own if one.kind != "outputs"), settings, statement.step)
-        after = _prints(program, (one for one in own if one.kind == "outputs"), settings, statement.step)
+        before = _prints(program, (tensor for tensor in own if tensor.kind != "outputs"), settings, statement.step)
+        after = _prints(program, (tensor for tensor in own if tensor.kind == "outputs"), settings, statement.step)
         body.extend((*before, statement, *after))
     kinds = dict.fromkeys(tensor.dtype for own in operands for tensor in own)
-    used = [kind for kind in kinds if _mentions((*body, *(one for step in steps for one in step.statements)), kind)]
+    used = [
+        kind
+        for kind in kinds
+        if _mentions((*body, *(candidate for step in steps for candidate in step.statements)), kind)
+    ]
     if not used:
         raise usage_error(
             "TW1112",
@@ -122,13 +126,13 @@ def _settings(settings: Mapping[str, str]) -> _Settings:
 
 def _by_function(program: Program) -> list[tuple[_Tensor, ...]]:
     """For each step's function what is read before it and written by it, of all the steps that it computes."""
-    executed, found = program.allocated.tiled.executed, [dict[_Tensor, None]() for _ in program.steps]
+    executed, result = program.allocated.tiled.executed, [dict[_Tensor, None]() for _ in program.steps]
     for step in program.steps:
-        found[executed[step.step]].update(dict.fromkeys(_operands(program, step)))
-    written = [{one.name for one in own if one.kind == "outputs"} for own in found]
+        result[executed[step.step]].update(dict.fromkeys(_operands(program, step)))
+    written = [{tensor.name for tensor in own if tensor.kind == "outputs"} for own in result]
     return [
-        tuple(one for one in own if one.kind == "outputs" or one.name not in names)
-        for own, names in zip(found, written, strict=True)
+        tuple(tensor for tensor in own if tensor.kind == "outputs" or tensor.name not in names)
+        for own, names in zip(result, written, strict=True)
     ]
 
 
@@ -183,7 +187,7 @@ def _address(program: Program, tensor: _Tensor) -> Expression | None:
 
 def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], settings: _Settings) -> StepCode:
     """The step with tile buffers printed: inputs when they have arrived, outputs before they leave."""
-    slots = {name: found for part in step.parts for name, found in _slots(part.body, operands)}
+    slots = {name: result for part in step.parts for name, result in _slots(part.body, operands)}
     memories = program.allocated.placements
 
     def changed(statement: Statement) -> tuple[Statement, ...]:
@@ -227,7 +231,9 @@ def _slots_given(call: Code) -> Iterator[tuple[str, Expression]]:
 
 def _mentions(statements: Sequence[Statement], kind: DType) -> bool:
     call = f"{_function(kind)}("
-    return any(isinstance(one, Raw) and one.text.startswith(call) for one in statements_in(tuple(statements)))
+    return any(
+        isinstance(statement, Raw) and statement.text.startswith(call) for statement in statements_in(tuple(statements))
+    )
 
 
 def _function(kind: DType) -> str:

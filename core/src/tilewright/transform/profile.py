@@ -50,7 +50,7 @@ def _profiled(step: StepCode, number: int) -> StepCode:
     if not step.body:
         return step
     body = _timed(step.body, number)
-    tiled = any(isinstance(one, For) and not _goes_through(one) for one in step.body)
+    tiled = any(isinstance(statement, For) and not _goes_through(statement) for statement in step.body)
     tiles = () if tiled else (_call("tw_tile_end", f"{number}u", "0u"),)
     return replace(
         step,
@@ -76,7 +76,9 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
             continue
         timed.append(statement)
         activity = _activity(statement)
-        following = next((_activity(one) for one in body[position + 1 :] if not isinstance(one, Mark)), "")
+        following = next(
+            (_activity(candidate) for candidate in body[position + 1 :] if not isinstance(candidate, Mark)), ""
+        )
         if activity and activity != following:
             timed.append(_call("tw_spent", activity))
     return tuple(timed)
@@ -84,7 +86,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
 
 def _goes_through(loop: For) -> bool:
     """Whether a loop goes through an order of calls, and not through tiles."""
-    return any(isinstance(one, Switch) for one in statements_in(loop.body))
+    return any(isinstance(statement, Switch) for statement in statements_in(loop.body))
 
 
 def _activity(statement: Statement) -> str:

@@ -44,22 +44,24 @@ def shared_steps(program: Program) -> Program:
     """The program with one function for all steps that have the same form."""
     numbers = StepNumbers(
         offsets=frozenset(program.offsets.values()),
-        kernels={one.kernel.name: one.kernel for one in program.allocated.tiled.scheduled.bound.bindings.values()},
+        kernels={
+            binding.kernel.name: binding.kernel for binding in program.allocated.tiled.scheduled.bound.bindings.values()
+        },
     )
-    found: dict[object, list[_Taken]] = {}
+    groups: dict[object, list[_Taken]] = {}
     for number, step in enumerate(program.steps):
         if step.body:
             form, taken = _form(number, step, numbers)
-            found.setdefault(form, []).append(taken)
+            groups.setdefault(form, []).append(taken)
     steps = list(program.steps)
     costs = _Costs(program)
-    for alike in found.values():
+    for alike in groups.values():
         differing = [column[0] for column in _differing(alike) if column]
-        members = [one for one in alike if len(alike) > 1 and costs.pays(one.step, differing)]
+        members = [item for item in alike if len(alike) > 1 and costs.pays(item.step, differing)]
         if len(members) > 1:
             made = _shared(members, numbers)
-            for one, step in zip(members, made, strict=True):
-                steps[one.number] = step
+            for member, step in zip(members, made, strict=True):
+                steps[member.number] = step
     return replace(program, steps=tuple(steps))
 
 
@@ -86,16 +88,16 @@ def _signature(value: Any, function: str) -> object:
     if isinstance(value, (ByteRange, Comment, Mark)):
         return None
     if isinstance(value, tuple):
-        return tuple(_signature(one, function) for one in value)
+        return tuple(_signature(part, function) for part in value)
     if is_dataclass(value):
-        kept = (_signature(getattr(value, one.name), function) for one in fields(value) if one.name not in _NOTES)
+        kept = (_signature(getattr(value, part.name), function) for part in fields(value) if part.name not in _NOTES)
         return (type(value), *kept)
     return value
 
 
 def _differing(members: Sequence[_Taken]) -> list[tuple[Expression, ...]]:
     """What stands in each place in every step; () where it is the same in all."""
-    return [column if len({*column}) > 1 else () for column in zip(*(one.values for one in members), strict=True)]
+    return [column if len({*column}) > 1 else () for column in zip(*(member.values for member in members), strict=True)]
 
 
 class _Costs:
@@ -121,7 +123,7 @@ class _Costs:
 
 
 def _any_number(differing: Sequence[Expression]) -> bool:
-    return any(isinstance(one, Number) for one in differing)
+    return any(isinstance(value, Number) for value in differing)
 
 
 def _part_calls(body: Sequence[Statement]) -> int:
@@ -134,7 +136,7 @@ def _part_calls(body: Sequence[Statement]) -> int:
             extent = len(range(*known)) if len(known) == len(ends) else UNKNOWN_EXTENT
             calls += extent * _part_calls(statement.body)
         else:
-            inner = [one for one in statements_in((statement,)) if isinstance(one, PartCall)]
+            inner = [part for part in statements_in((statement,)) if isinstance(part, PartCall)]
             calls += len(inner)
     return calls
 
@@ -153,10 +155,10 @@ def _shared(members: Sequence[_Taken], numbers: StepNumbers) -> Iterator[StepCod
         parameters=(*first.parameters, layer),
         body=common.body,
     )
-    for at, one in enumerate(members):
-        step = one.step
+    for at, member in enumerate(members):
+        step = member.step
         own = f"{step.function}_layer"
-        given = (*(parameter.variable for parameter in first.parameters), Reference(Name(own)))
+        arguments = (*(parameter.variable for parameter in first.parameters), Reference(Name(own)))
         listed = Struct("", tuple(column[at] for column in named), tuple(named.values()))
         table = laid_out(f"static const {kind} {own} = ", listed, ";")
         if len(table[0]) > WIDTH:
@@ -166,7 +168,7 @@ def _shared(members: Sequence[_Taken], numbers: StepNumbers) -> Iterator[StepCod
             declarations=(*((_typedef(kind, named), *first.declarations) if at == 0 else ()), "\n".join(table)),
             parts=(*common.parts, worker) if at == 0 else (),
             waits=first.waits if at == 0 else (),
-            body=(PartCall(role="shared", function=worker.function, arguments=given, tile=NEVER),),
+            body=(PartCall(role="shared", function=worker.function, arguments=arguments, tile=NEVER),),
         )
 
 
@@ -210,7 +212,9 @@ def _handed_on(step: StepCode, layer: Parameter) -> StepCode:
         return made
 
     def change(statement: Statement) -> tuple[Statement, ...]:
-        made = replace(statement, **{one.name: expression(getattr(statement, one.name)) for one in fields(statement)})
+        made = replace(
+            statement, **{field.name: expression(getattr(statement, field.name)) for field in fields(statement)}
+        )
         if isinstance(made, PartCall) and made.function in taking:
             made = replace(made, arguments=(*made.arguments, layer.variable))
         return (made,)
@@ -233,12 +237,12 @@ def _handed_on(step: StepCode, layer: Parameter) -> StepCode:
 def _taking(parts: Sequence[Part], name: str) -> frozenset[str]:
     """The parts that have `name` in them, or call one that does."""
     mentioned = {part.function: names_in((part.body, part.result)) for part in parts}
-    found = frozenset[str]()
+    result = frozenset[str]()
     while True:
-        more = frozenset(function for function, names in mentioned.items() if names & {name, *found})
-        if more == found:
-            return found
-        found = more
+        more = frozenset(function for function, names in mentioned.items() if names & {name, *result})
+        if more == result:
+            return result
+        result = more
 
 
 def _typedef(kind: str, named: Mapping[tuple[Expression, ...], str]) -> str:

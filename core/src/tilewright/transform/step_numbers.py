@@ -66,7 +66,7 @@ class StepNumbers:
         if isinstance(statement, KernelCall):
             known = self.kernels.get(statement.kernel)
             folds = known.sharing.folds if known and known.sharing else None
-        printed = [one.name for one in fields(statement) if one.name != "tile"]
+        printed = [field.name for field in fields(statement) if field.name != "tile"]
         return replace(
             statement, **{name: self._field(getattr(statement, name), hint, take, folds) for name in printed}
         )
@@ -75,7 +75,7 @@ class StepNumbers:
         if isinstance(value, Expression):
             return self._expression(value, hint, take, folds)
         if isinstance(value, tuple):
-            return tuple(self._field(one, hint, take, folds) for one in value)
+            return tuple(self._field(part, hint, take, folds) for part in value)
         return self._statement(value, take) if isinstance(value, Statement) else value
 
     def _expression(
@@ -131,5 +131,5 @@ def names_in(value: Any) -> set[str]:
     if isinstance(value, tuple):
         return called.union(*map(names_in, value))
     if is_dataclass(value):
-        return called.union(*(names_in(getattr(value, one.name)) for one in fields(value)))
+        return called.union(*(names_in(getattr(value, field.name)) for field in fields(value)))
     return called

@@ -48,7 +48,7 @@ def demand_known(
     wanted: Collection[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]
 ) -> None:
     """TilewrightError (exit 2): TW1111 for a pass that is not there, TW1112 for a setting that it does not take."""
-    known = {one.name: one for one in passes}
+    known = {code_pass.name: code_pass for code_pass in passes}
     for name in wanted:
         if name not in known:
             from difflib import get_close_matches
@@ -75,13 +75,13 @@ def demand_known(
 
 def in_order(passes: Sequence[CodePass]) -> tuple[CodePass, ...]:
     """The passes sorted by their demands, then by name. A demand on a pass that is not among them is no demand."""
-    by_name = {one.name: one for one in passes}
+    by_name = {code_pass.name: code_pass for code_pass in passes}
     sorter: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(sorted(by_name), ()))
-    for one in sorted(passes, key=lambda one: one.name):
-        sorter.add(one.name, *(name for name in one.after if name in by_name))
-        for name in one.before:
+    for code_pass in sorted(passes, key=lambda code_pass: code_pass.name):
+        sorter.add(code_pass.name, *(name for name in code_pass.after if name in by_name))
+        for name in code_pass.before:
             if name in by_name:
-                sorter.add(name, one.name)
+                sorter.add(name, code_pass.name)
     try:
         sorter.prepare()
     except CycleError as error:

@@ -78,9 +78,9 @@ def explained(error: TilewrightError, deployment: Deployment, job: Job, folder: 
     from tilewright.runners.write_guard import running_step, trespass
 
     if error.code == _FAILED:
-        found = trespass(job, make_harness(job).areas, folder)
-        if found is not None:
-            error = found
+        result = trespass(job, make_harness(job).areas, folder)
+        if result is not None:
+            error = result
         elif step := running_step(job, folder):
             error = replace(error, details=(f"it ended in step '{step}'", *error.details))
     return with_blame(error, deployment)

@@ -30,7 +30,9 @@ def demand_right_outputs(deployment: Deployment, inputs: Mapping[str, Array], re
     verdicts = judge_values(graph, graph.outputs, result.outputs, known)
     wrong = [verdict for verdict in verdicts if not verdict.within]
     if wrong:
-        details = tuple(f"'{one.name}': {one.different} of {one.elements} elements differ" for one in wrong)
+        details = tuple(
+            f"'{verdict.name}': {verdict.different} of {verdict.elements} elements differ" for verdict in wrong
+        )
         message = "the board computes something else than the reference"
         raise TilewrightError("TW7139", message, details=details, exit_code=Exit.MISMATCH)
     different = sum(verdict.different for verdict in verdicts)

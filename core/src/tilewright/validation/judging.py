@@ -29,12 +29,12 @@ def judge_runtime(
 ) -> tuple[Verdict, int]:
     """tilewright against what `ask` gives for the same inputs: those of a file, or random ones. And how many sets."""
     tensors, operators = _inputs(deployment), deployment.registry.operators
-    given = (
+    runtime = (
         read_vectors(vectors, tensors, {}, operators)
         if vectors
         else random_vectors(tensors, sets, deployment.options.seed, deployment.imported.graph)
     )
-    frames = _windows(deployment, given)
+    frames = _windows(deployment, runtime)
     return _judged(deployment, frames, ask(frames)), len(frames)
 
 
@@ -58,9 +58,9 @@ def _inputs(deployment: Deployment) -> dict[str, Tensor]:
     return {name: (slid.graph if slid else graph).tensors[name] for name in graph.inputs}
 
 
-def _windows(deployment: Deployment, given: Sequence[VectorSet]) -> list[Mapping[str, Array]]:
+def _windows(deployment: Deployment, sets: Sequence[VectorSet]) -> list[Mapping[str, Array]]:
     """What the whole network is given: of a stream, the window of each call."""
-    frames = [item.inputs for item in given]
+    frames = [item.inputs for item in sets]
     return list(deployment.slid.windows(frames)) if deployment.slid else frames
 
 

@@ -72,10 +72,10 @@ class Validation:
             "outputs": [asdict(output) for output in self.outputs],
             "windows": [asdict(output) for output in self.verdict.windows],
             "drift": [
-                {**asdict(one.verdict), "share_of_spread": one.share, "within": one.within}
-                for one in self.verdict.drift
+                {**asdict(drift.verdict), "share_of_spread": drift.share, "within": drift.within}
+                for drift in self.verdict.drift
             ],
-            "moves": [asdict(one) for one in self.verdict.moves],
+            "moves": [asdict(move) for move in self.verdict.moves],
         }
 
     @property
@@ -137,7 +137,7 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
     )
     frames[0] |= windows.begun_in(result)
     executed = [step.name for step in deployment.scheduled.steps]
-    run_values = [{**given, **own} for given, own in zip(outputs, result.values[windows.unseen :], strict=True)]
+    run_values = [{**output, **own} for output, own in zip(outputs, result.values[windows.unseen :], strict=True)]
     fed_back = {state.input: state.output for state in deployment.states}
     judged = judge_run(graph, executed, operators, frames, run_values, fed_back)
     judged_steps = {step.name for step in judged.steps}
@@ -202,15 +202,15 @@ def _span_drifts(
     """
     from tilewright.comparison.drift import all_within, stepwise
 
-    found = _drifts_between(deployment, vectors, start, end, values)
-    if deployment.slid or all_within(found):
-        return found
-    return stepwise(found, _between(deployment, start, end), partial(_is_near, deployment, vectors))
+    result = _drifts_between(deployment, vectors, start, end, values)
+    if deployment.slid or all_within(result):
+        return result
+    return stepwise(result, _between(deployment, start, end), partial(_is_near, deployment, vectors))
 
 
 def _between(deployment: Deployment, start: Graph, end: Graph) -> list[Graph]:
     """The graphs behind every pass from `start` on to `end`, both of them included."""
-    graphs = [deployment.imported.graph, *(one.graph for one in deployment.rewritten.trail if not one.idle)]
+    graphs = [deployment.imported.graph, *(item.graph for item in deployment.rewritten.trail if not item.idle)]
     places = {id(graph): at for at, graph in enumerate(graphs)}
     at = places.get(id(start))
     return [start, end] if at is None else [*graphs[at : places.get(id(end), len(graphs))], end]
@@ -250,12 +250,12 @@ def _computed(
 
     operators = deployment.registry.operators
     frames = [item.inputs for item in vectors]
-    given = deployment.slid.windows(frames) if deployment.slid else iter(frames)
+    windows = deployment.slid.windows(frames) if deployment.slid else iter(frames)
     unseen = unseen_calls(deployment, vectors)
     states = [state for state in deployment.states if state.input in graph.inputs]
     states_now = initial_states(states)
     computed: list[dict[str, Array]] = []
-    for number, frame in enumerate(islice(given, unseen, None), unseen + 1):
+    for number, frame in enumerate(islice(windows, unseen, None), unseen + 1):
         log_begin("the reference of set %d of %d", number, len(frames))
         values = run(graph, {**frame, **states_now}, operators)
         states_now = next_states(states, values)

@@ -35,11 +35,11 @@ def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
 
 
 def _outputs(verdict: Verdict) -> Table:
-    given = any(item.given for item in verdict.outputs)
-    rows = [("output", "elements", "different", "largest difference", "allowed" if given else "bound", "argmax")]
+    is_given = any(item.given for item in verdict.outputs)
+    rows = [("output", "elements", "different", "largest difference", "allowed" if is_given else "bound", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
-        limit = item.allowed if given else item.bound
+        limit = item.allowed if is_given else item.bound
         most = "-" if limit is None else f"{limit:.3g}"
         rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", _largest_difference(item), most, argmax))
     return Table(rows=rows, right=(1, 2, 3, 4))
@@ -62,9 +62,9 @@ def _steps(verdict: Verdict) -> Iterator[str]:
 def _compared(verdict: Verdict) -> Iterator[str]:
     """What outputs are, integers and floats, beside the reference and beside expected values that were given."""
     parts = []
-    for given, whom in ((False, "the reference"), (True, "the expected values")):
+    for is_given, whom in ((False, "the reference"), (True, "the expected values")):
         for is_float, kind in ((False, "integer"), (True, "float")):
-            group = [output for output in verdict.outputs if (output.given, output.is_float) == (given, is_float)]
+            group = [output for output in verdict.outputs if (output.given, output.is_float) == (is_given, is_float)]
             if group:
                 parts.append(f"{kind} outputs {_closeness(group, whom)}")
     if parts:

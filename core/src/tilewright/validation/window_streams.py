@@ -57,7 +57,10 @@ class WindowStream:
             *judge_values(slid.graph, slid.window.outputs, got, self.expected),
             *judge_values(slid.graph, inner, got[self.unseen :], self.expected[self.unseen :]),
         )
-        return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in verdicts)
+        return tuple(
+            replace(verdict, within=verdict.within if verdict.is_float else not verdict.different)
+            for verdict in verdicts
+        )
 
     @property
     def begun(self) -> tuple[RecurrentState, ...]:

@@ -51,11 +51,11 @@ class Menus:
     def groups(self, answer: Answer) -> tuple[Group, ...]:
         """The answer for a planner."""
         offsets = self._offsets(answer)
-        found = []
+        result = []
         for step, number in enumerate(answer.choice.options):
             _, tiling = self.items[step][number]
-            found.append(replace(tiling.group, offsets=offsets[step], claim=_claim(answer.gap(self.joint))))
-        return tuple(found)
+            result.append(replace(tiling.group, offsets=offsets[step], claim=_claim(answer.gap(self.joint))))
+        return tuple(result)
 
     def placed(self, groups: Sequence[Group], work: float) -> tuple[Group, ...] | None:
         """A plan whose tiles are settled, with places; None where none were found."""
@@ -73,30 +73,30 @@ class Menus:
         if self.choices.request.decisions.offsets:
             return tuple(groups)
         index = {step.name: number for number, step in enumerate(self.steps)}
-        found = []
+        result = []
         for group in groups:
             born = range(index[group.steps[0]], index[group.steps[-1]] + 1)
             offsets = {str(box.buffer): places[box.memory, box.buffer] for box in boxes if box.first in born}
-            found.append(replace(group, offsets=offsets))
-        return tuple(found)
+            result.append(replace(group, offsets=offsets))
+        return tuple(result)
 
     def _free(self) -> Iterator[Stay]:
         """Values that may stay, in no more than so many memories and steps as a step's menu can hold."""
         if self.choices.request.longest == 1:
             return
-        found: dict[str, Stay] = {}
+        result: dict[str, Stay] = {}
         for memory, capacity in self.capacities.items():
             for buffer in self.choices.may_be_resident(memory):
                 size = self.choices.taken_bytes(buffer, memory)
                 if capacity is None or size <= capacity:
-                    known = found.get(buffer.name)
+                    known = result.get(buffer.name)
                     sizes = {**(known.sizes if known else {}), memory: size}
-                    found[buffer.name] = Stay(name=buffer.name, first=buffer.first, last=buffer.last, sizes=sizes)
+                    result[buffer.name] = Stay(name=buffer.name, first=buffer.first, last=buffer.last, sizes=sizes)
         for touched in self.touched:
-            inside = sorted((name for name in touched if name in found), key=lambda name: _largest(found[name]))
+            inside = sorted((name for name in touched if name in result), key=lambda name: _largest(result[name]))
             for name in inside[:-_MOST_STAYS]:
-                del found[name]
-        yield from found.values()
+                del result[name]
+        yield from result.values()
 
     def _pinned(self) -> Iterator[Stay]:
         for memory in self.capacities:
@@ -165,19 +165,19 @@ class Menus:
         """By step, the places of its buffers and of what begins to stay. Where offsets are pinned, none: they may
         contradict.
         """
-        found: list[dict[str, int]] = [{} for _ in self.steps]
+        result: list[dict[str, int]] = [{} for _ in self.steps]
         if self.choices.request.decisions.offsets:
-            return found
+            return result
         for step, number in enumerate(answer.choice.options):
             _, tiling = self.items[step][number]
             for memory in self.capacities:
                 for place, name in enumerate(self._buffers(tiling, memory)):
                     if (memory, (step, place)) in answer.offsets:
-                        found[step][name] = answer.offsets[memory, (step, place)]
+                        result[step][name] = answer.offsets[memory, (step, place)]
         for name, memory in answer.choice.stays.items():
             if (memory, name) in answer.offsets:
-                found[self.stays[name].first][name] = answer.offsets[memory, name]
-        return found
+                result[self.stays[name].first][name] = answer.offsets[memory, name]
+        return result
 
     def _buffers(self, tiling: Tiling, memory: str) -> dict[str, int]:
         """Name and bytes of every buffer of a tiling in one memory."""

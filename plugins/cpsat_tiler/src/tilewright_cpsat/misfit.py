@@ -50,7 +50,7 @@ def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
 def demands_of(choices: TileChoices, index: int, needs: Needs) -> tuple[Demand, ...]:
     """Every buffer of a step's operands, and what is pinned beside them."""
     count = len(needs.smallest)
-    found = [
+    result = [
         Demand(
             text=f"'{buffer.name}', pinned to '{needs.memory}' and alive here: "
             f"{choices.taken_bytes(buffer, needs.memory):,} B",
@@ -61,8 +61,8 @@ def demands_of(choices: TileChoices, index: int, needs: Needs) -> tuple[Demand, 
     ]
     for operand in dict.fromkeys(name for sizes in needs.smallest for name in sizes):
         sizes = tuple(tiling.get(operand, 0) for tiling in needs.smallest)
-        found.append(Demand(text=f"{_named(operand)}: {_range(sizes)}{_window(needs, operand)}", sizes=sizes))
-    return tuple(found)
+        result.append(Demand(text=f"{_named(operand)}: {_range(sizes)}{_window(needs, operand)}", sizes=sizes))
+    return tuple(result)
 
 
 def minimal(demands: Sequence[Demand], limit: int) -> tuple[Demand, ...]:
@@ -71,7 +71,7 @@ def minimal(demands: Sequence[Demand], limit: int) -> tuple[Demand, ...]:
     A first set comes from the solver's assumptions; what it does not need is left out one by one, small things first.
     """
     core = list(_sufficient(demands, limit))
-    for demand in sorted(core, key=lambda one: max(one.sizes)):
+    for demand in sorted(core, key=lambda candidate: max(candidate.sizes)):
         rest = [other for other in core if other is not demand]
         if not fits(rest, limit):
             core = rest
@@ -95,7 +95,7 @@ def _sufficient(demands: Sequence[Demand], limit: int) -> Iterator[Demand]:
     for number, demand in enumerate(demands):
         size = model.new_int_var(0, max(demand.sizes), f"u{number}")
         literal = model.new_bool_var(f"d{number}")
-        taken = sum(one * bytes_here for one, bytes_here in zip(tilings, demand.sizes, strict=True))
+        taken = sum(tiling * bytes_here for tiling, bytes_here in zip(tilings, demand.sizes, strict=True))
         model.add(size == taken).only_enforce_if(literal)
         used.append(size)
         wanted.append(literal)
@@ -137,12 +137,12 @@ def least_size(choices: TileChoices, memory: str) -> int:
     """Bytes of a memory with which every step that has no tiling now would have one."""
     platform = choices.request.scheduled.bound.platform
     has = platform.plan_bytes(memory) or 0
-    found = has
+    result = has
     for index in range(len(choices.request.scheduled.steps)):
         needs = choices.needs(index)
         if needs is not None and needs.memory == memory:
-            found = max(found, has - needs.available_bytes + min(sum(tiling.values()) for tiling in needs.smallest))
-    return platform.size_for(memory, found)
+            result = max(result, has - needs.available_bytes + min(sum(tiling.values()) for tiling in needs.smallest))
+    return platform.size_for(memory, result)
 
 
 def _resized(request: TilingRequest, memory: str, size_bytes: int) -> TilingRequest:

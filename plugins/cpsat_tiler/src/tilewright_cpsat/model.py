@@ -198,7 +198,7 @@ def placed(joint: Joint, boxes: tuple[Rectangle, ...], work: float) -> dict[Key,
     """Places for rectangles whose sizes are settled; None where there are none, or none were found."""
     from ortools.sat.python import cp_model
 
-    found: dict[Key, int] = {}
+    result: dict[Key, int] = {}
     for memory, capacity in joint.capacities.items():
         grain, model = joint.grains[memory], cp_model.CpModel()
         starts, times, places = [], [], []
@@ -215,8 +215,8 @@ def placed(joint: Joint, boxes: tuple[Rectangle, ...], work: float) -> dict[Key,
         solver = _solver(work)
         if here and solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
-        found |= {(memory, box.buffer): solver.value(start) * grain for box, start in zip(here, starts, strict=True)}
-    return found
+        result |= {(memory, box.buffer): solver.value(start) * grain for box, start in zip(here, starts, strict=True)}
+    return result
 
 
 def _solver(work: float) -> cp_model.CpSolver:

@@ -90,11 +90,11 @@ class Answer:
 
 def rectangles(joint: Joint, choice: JointChoice) -> tuple[Rectangle, ...]:
     """Everything that needs a place in a limited memory."""
-    found = []
+    result = []
     for stay in joint.stays:
         memory = choice.stays.get(stay.name, "")
         if memory in joint.capacities:
-            found.append(
+            result.append(
                 Rectangle(
                     memory=memory, buffer=stay.name, first=stay.first, last=stay.last, size_bytes=stay.sizes[memory]
                 )
@@ -102,9 +102,9 @@ def rectangles(joint: Joint, choice: JointChoice) -> tuple[Rectangle, ...]:
     for step, number in enumerate(choice.options):
         for memory, sizes in joint.options[step][number].sizes.items():
             if memory in joint.capacities:
-                found.extend(
+                result.extend(
                     Rectangle(memory=memory, buffer=(step, place), first=step, last=step, size_bytes=size)
                     for place, size in enumerate(sizes)
                     if size
                 )
-    return tuple(found)
+    return tuple(result)

@@ -54,12 +54,12 @@ def parts(joint: Joint) -> list[tuple[int, int]]:
     for stay in joint.stays:
         for step in range(stay.first, stay.last):
             joined[step] = True
-    found, first = [], 0
+    result, first = [], 0
     for step, on in enumerate(joined):
         if not on:
-            found.append((first, step))
+            result.append((first, step))
             first = step + 1
-    return found
+    return result
 
 
 def _cut_out(joint: Joint, first: int, last: int) -> Joint:

@@ -58,8 +58,8 @@ def tables() -> Mapping[str, CoreTable]:
     """By name of the core; the file is read once."""
     import json
 
-    found = json.loads((files("tilewright_cortexm") / TABLE).read_text(encoding="ascii"))
-    return {core: CoreTable(**fields) for core, fields in found["cores"].items()}
+    result = json.loads((files("tilewright_cortexm") / TABLE).read_text(encoding="ascii"))
+    return {core: CoreTable(**fields) for core, fields in result["cores"].items()}
 
 
 def table_of(core: str) -> CoreTable:

@@ -57,8 +57,8 @@ class _Shares:
 
 def whole_work(op: str, site: Site) -> Work:
     """Of a whole layer."""
-    found = _WORK.get(op, _elements)(site)
-    return Work(kind=f"{found.kind} {_types(site)}", trips=found.trips)
+    result = _WORK.get(op, _elements)(site)
+    return Work(kind=f"{result.kind} {_types(site)}", trips=result.trips)
 
 
 def _types(site: Site) -> str:
@@ -222,13 +222,13 @@ def _joined(site: Site) -> Work:
     """Of a Concat: every input is copied in pieces of what lies together."""
     axis, shape = site.node.integer("axis", 0), site.output.shape
     pieces = math.prod(shape[:axis]) * len(site.inputs)
-    found = _elements(site)
-    return Work(kind=found.kind, trips={"call": 1.0, "piece": float(pieces), "element": found.trips["element"]})
+    result = _elements(site)
+    return Work(kind=result.kind, trips={"call": 1.0, "piece": float(pieces), "element": result.trips["element"]})
 
 
 def _padded(site: Site) -> Work:
-    found = _elements(site)
-    return Work(kind=f"Pad {site.node.attributes.get('mode', 'constant')}", trips=found.trips)
+    result = _elements(site)
+    return Work(kind=f"Pad {site.node.attributes.get('mode', 'constant')}", trips=result.trips)
 
 
 def _spread(site: Site) -> Work:
@@ -242,17 +242,17 @@ def _spread(site: Site) -> Work:
 
 def _sum(site: Site) -> Work:
     form = scaled_sum_form(site)
-    found = _elements(site)
-    return Work(kind=f"QAdd of {form.bits if form else 0} bits", trips=found.trips)
+    result = _elements(site)
+    return Work(kind=f"QAdd of {form.bits if form else 0} bits", trips=result.trips)
 
 
 def _product(site: Site) -> Work:
-    found = _elements(site)
+    result = _elements(site)
     if site.node.rounding != "onnx":
-        return Work(kind="QMul of 64 bits", trips=found.trips)
+        return Work(kind="QMul of 64 bits", trips=result.trips)
     form = sum_requant(site)
     kind = "QMul" if all(form.proved) else "QMul in float"
-    return Work(kind=kind if form.shift > 32 else f"{kind} of 64 bits", trips=found.trips)
+    return Work(kind=kind if form.shift > 32 else f"{kind} of 64 bits", trips=result.trips)
 
 
 def _recurrent(site: Site) -> Work:

@@ -16,16 +16,16 @@ from tilewright.api.operator import Operator
 from tilewright.api.passes import GraphPass
 
 
-def _speaks(model: Any, asked: Mapping[str, DType]) -> bool:
+def _speaks(model: Any, types: Mapping[str, DType]) -> bool:
     from tilewright_integer_dialect.recognition import speaks
 
-    return speaks(model, asked)
+    return speaks(model, types)
 
 
-def _translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def _translate(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     from tilewright_integer_dialect.translation import translate
 
-    return translate(model, asked, limits)
+    return translate(model, types, limits)
 
 
 DIALECT = Dialect(
@@ -36,16 +36,16 @@ DIALECT = Dialect(
 )
 
 
-def _speaks_floats(model: Any, asked: Mapping[str, DType]) -> bool:
+def _speaks_floats(model: Any, types: Mapping[str, DType]) -> bool:
     from tilewright_integer_dialect.training.translation import speaks
 
-    return speaks(model, asked)
+    return speaks(model, types)
 
 
-def _translate_floats(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def _translate_floats(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     from tilewright_integer_dialect.training.translation import translate
 
-    return translate(model, asked, limits)
+    return translate(model, types, limits)
 
 
 FLOATS = Dialect(
@@ -56,16 +56,16 @@ FLOATS = Dialect(
 )
 
 
-def _speaks_qonnx(model: Any, asked: Mapping[str, DType]) -> bool:
+def _speaks_qonnx(model: Any, types: Mapping[str, DType]) -> bool:
     from tilewright_integer_dialect.qonnx import speaks
 
-    return speaks(model, asked)
+    return speaks(model, types)
 
 
-def _translate_qonnx(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def _translate_qonnx(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     from tilewright_integer_dialect.qonnx import translate
 
-    return translate(model, asked, limits)
+    return translate(model, types, limits)
 
 
 QONNX = Dialect(

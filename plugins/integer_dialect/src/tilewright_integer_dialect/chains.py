@@ -28,9 +28,9 @@ def with_chains_joined(nodes: Iterable[FileNode], constants: Mapping[str, Array]
     replaced: dict[str, FileNode] = {}
     gone: set[str] = set()
     for clip in known:
-        found = _chain(clip, writers, readers, constants)
-        if found is not None:
-            replaced[clip.outputs[0]], members = found
+        result = _chain(clip, writers, readers, constants)
+        if result is not None:
+            replaced[clip.outputs[0]], members = result
             gone.update(members)
     kept = (node for node in known if node.outputs[0] not in gone)
     return tuple(replaced.get(node.outputs[0], node) for node in kept)

@@ -31,8 +31,8 @@ class FileNode:
 
     def words(self, name: str) -> tuple[int, ...] | None:
         """An attribute as whole numbers, whatever its encoding; None where it is absent."""
-        found = next((each for each in self.raw.attribute if each.name == name), None)
-        return None if found is None else _words(self, found)
+        result = next((each for each in self.raw.attribute if each.name == name), None)
+        return None if result is None else _words(self, result)
 
     def has(self, name: str) -> bool:
         """Whether there is an attribute of that name."""
@@ -52,8 +52,8 @@ class FileNode:
 
     def text(self, name: str, default: str) -> str:
         """A string attribute."""
-        found = next((each for each in self.raw.attribute if each.name == name), None)
-        return default if found is None else bytes(found.s).decode("utf-8", "replace")
+        result = next((each for each in self.raw.attribute if each.name == name), None)
+        return default if result is None else bytes(result.s).decode("utf-8", "replace")
 
 
 def _words(node: FileNode, attribute: Any) -> tuple[int, ...]:

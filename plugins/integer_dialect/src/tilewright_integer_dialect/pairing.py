@@ -21,31 +21,31 @@ def _pair(graph: Graph, context: PassContext) -> PassResult:
     replaced: dict[str, Node] = {}
     gone: set[str] = set()
     for node in graph.nodes:
-        found = producer.get(node.inputs[0]) if node.op == "integer.Shift" else None
-        if found is None or len(consumers[node.inputs[0]]) > 1 or node.inputs[0] in graph.outputs:
+        result = producer.get(node.inputs[0]) if node.op == "integer.Shift" else None
+        if result is None or len(consumers[node.inputs[0]]) > 1 or node.inputs[0] in graph.outputs:
             continue
-        step = _step(graph, producer, found, node)
+        step = _step(graph, producer, result, node)
         if step is not None:
             replaced[node.name] = step
-            gone.add(found.name)
+            gone.add(result.name)
     if not replaced:
         return PassResult(graph=graph)
     nodes = [replaced.get(node.name, node) for node in graph.nodes if node.name not in gone]
     return PassResult(graph=graph.with_nodes(_read(graph, nodes)))
 
 
-def _step(graph: Graph, producer: Mapping[str, Node], found: Node, shift: Node) -> Node | None:
+def _step(graph: Graph, producer: Mapping[str, Node], node: Node, shift: Node) -> Node | None:
     """The step that computes both; None where operands are no bytes, or channels differ."""
-    if found.op not in ("Mul", *_SIGNS) or len(shift.requant().scale) > 1:
+    if node.op not in ("Mul", *_SIGNS) or len(shift.requant().scale) > 1:
         return None
-    operands = [_byte(graph, producer, name) for name in found.inputs]
+    operands = [_byte(graph, producer, name) for name in node.inputs]
     if None in operands or min(numbers_of(graph.site(shift)).multiplier) < 0:
         return None
-    origin = (*(found.origin or (found.name,)), *(shift.origin or (shift.name,)))
+    origin = (*(node.origin or (node.name,)), *(shift.origin or (shift.name,)))
     words: dict[str, Attribute] = {"requant": shift.requant()}
     made = replace(shift, inputs=tuple(name for name in operands if name), origin=origin)
-    if found.op in _SIGNS:
-        return replace(made, op="integer.PairSum", attributes={**words, "sign": _SIGNS[found.op]})
+    if node.op in _SIGNS:
+        return replace(made, op="integer.PairSum", attributes={**words, "sign": _SIGNS[node.op]})
     output = graph.tensors[shift.outputs[0]].dtype
     if output not in _BYTES:
         return None

@@ -59,12 +59,12 @@ class _Grid:
         return self.high - self.low in (2**8 - 1, 2**16 - 1)
 
 
-def speaks(model: Any, asked: Mapping[str, DType]) -> bool:
+def speaks(model: Any, types: Mapping[str, DType]) -> bool:
     """Whether there is a Quant."""
     return any(node.op_type == "Quant" and node.domain in _DOMAINS for node in model.graph.node)
 
 
-def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def translate(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     """See `Dialect.translate`. TilewrightError TW2101 (exit 4) with every Quant that cannot be taken."""
     from onnx import ModelProto, helper
 

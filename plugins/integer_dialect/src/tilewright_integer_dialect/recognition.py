@@ -47,10 +47,10 @@ SHARED = frozenset(
 )  # fmt: skip  ONNX's operators that have a meaning on whole numbers
 
 
-def speaks(model: Any, asked: Mapping[str, DType]) -> bool:
+def speaks(model: Any, types: Mapping[str, DType]) -> bool:
     """Whether the dialect has to say what the model means."""
     nodes = model.graph.node
-    return any(node.op_type in OWN for node in nodes) or _floored_chain(nodes) or _asked_for(model, asked)
+    return any(node.op_type in OWN for node in nodes) or _floored_chain(nodes) or _asked_for(model, types)
 
 
 def _floored_chain(nodes: Any) -> bool:
@@ -66,13 +66,13 @@ def _floored_chain(nodes: Any) -> bool:
     return False
 
 
-def _asked_for(model: Any, asked: Mapping[str, DType]) -> bool:
+def _asked_for(model: Any, types: Mapping[str, DType]) -> bool:
     """Inputs are wider than what is asked for, and nothing computes anything but whole numbers."""
     from onnx import TensorProto
 
     kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
     wide = {name for name, kind in kinds.items() if kind in (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64)}
-    if not wide.intersection(asked):
+    if not wide.intersection(types):
         return False
     return all(node.op_type in SHARED for node in model.graph.node) and _whole(model.graph.initializer)
 

@@ -22,12 +22,12 @@ _SHOWN = 20  # nodes of one message
 _FEW = 4  # of a warning
 
 
-def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def translate(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     """See `Dialect.translate`. TilewrightError (exit 4): TW2101 with every node that cannot be taken. Warnings:
     TW1251 about inputs whose type nobody says, TW1252 about results that may leave 32 bits.
     """
     writing = Writing(model.graph)
-    assumed = tuple(_inputs(model, asked, writing))
+    assumed = tuple(_inputs(model, types, writing))
     odd: list[str] = []
     nodes = with_chains_joined(in_order(file_nodes(model.graph.node)), writing.constants)
     for node in nodes:
@@ -49,16 +49,16 @@ def _take(node: FileNode, writing: Writing, odd: list[str]) -> None:
         odd.append(f"{node.label}: {reason}")
 
 
-def _inputs(model: Any, asked: Mapping[str, DType], writing: Writing) -> Iterable[Diagnostic]:
+def _inputs(model: Any, types: Mapping[str, DType], writing: Writing) -> Iterable[Diagnostic]:
     """Give every input of the model its type: what is asked for, the file's where that is an integer, else int8."""
     for declared in model.graph.input:
         if declared.name in writing.constants:
             continue
         own = {number: dtype for dtype, number in ONNX_TYPES.items()}.get(declared.type.tensor_type.elem_type)
-        dtype = asked.get(declared.name) or own or DType.I8
+        dtype = types.get(declared.name) or own or DType.I8
         shape = writing.shape(declared.name)
         writing.define(declared.name, Value(name=declared.name, dtype=dtype, range=range_of(dtype), shape=shape))
-        if own is None and declared.name not in asked:
+        if own is None and declared.name not in types:
             yield Diagnostic(
                 code="TW1251",
                 severity="warning",
@@ -97,10 +97,10 @@ def _finished(model: Any, writing: Writing) -> Any:
     from onnx import helper
 
     def ends(declared: Iterable[Any]) -> list[Any]:
-        found = (writing.values.get(each.name) for each in declared)
+        result = (writing.values.get(each.name) for each in declared)
         return [
             helper.make_tensor_value_info(value.name, ONNX_TYPES[value.dtype], _dims(each))
-            for each, value in zip(declared, found, strict=True)
+            for each, value in zip(declared, result, strict=True)
             if value is not None
         ]
 

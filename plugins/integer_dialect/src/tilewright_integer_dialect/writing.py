@@ -58,8 +58,8 @@ class Writing:
             raise OddNode(f"input {index} is missing")
         if name not in self.values:
             array = _whole(self.constants[name], name)
-            found = range_in(array)
-            self.values[name] = self._constant(name, array, found.dtype)
+            result = range_in(array)
+            self.values[name] = self._constant(name, array, result.dtype)
         return self.values[name]
 
     def parameter(self, node: FileNode, index: int) -> tuple[int, ...] | None:
@@ -105,7 +105,7 @@ class Writing:
         op: str,
         inputs: Sequence[Value],
         dtype: DType,
-        found: Range,
+        result: Range,
         attributes: Mapping[str, Any] = NO_ATTRIBUTES,
         *,
         hint: str = "",
@@ -115,13 +115,13 @@ class Writing:
 
         A result that may leave `dtype` is noted in `wide`; it wraps around.
         """
-        if not found.fits(dtype):
-            self.wide.append(f"{node.label}: {found.low:,} to {found.high:,}")
-            found = range_of(dtype)
+        if not result.fits(dtype):
+            self.wide.append(f"{node.label}: {result.low:,} to {result.high:,}")
+            result = range_of(dtype)
         name = self.fresh(f"{node.outputs[0]}_{hint}") if hint else node.outputs[0]
         names = [value.name for value in inputs]
         self._node(op, names, name, attributes, DOMAIN if own else "", f"{node.name}/{hint}" if hint else node.name)
-        value = Value(name=name, dtype=dtype, range=found, shape=None if hint else self.shape(name))
+        value = Value(name=name, dtype=dtype, range=result, shape=None if hint else self.shape(name))
         if not hint:
             self.define(name, value)
         return value
@@ -145,11 +145,11 @@ class Writing:
     def _constant(self, name: str, array: Any, dtype: DType) -> Value:
         from onnx import numpy_helper
 
-        found = range_in(array)
-        if not found.fits(dtype):
-            raise OddNode(f"constant '{name}' holds {found.low:,} to {found.high:,}")
+        result = range_in(array)
+        if not result.fits(dtype):
+            raise OddNode(f"constant '{name}' holds {result.low:,} to {result.high:,}")
         self.initializers.append(numpy_helper.from_array(array.astype(dtype.numpy), name))
-        return Value(name=name, dtype=dtype, range=found, shape=tuple(array.shape), array=array)
+        return Value(name=name, dtype=dtype, range=result, shape=tuple(array.shape), array=array)
 
 
 def _whole(array: Array, name: str) -> Any:
@@ -167,15 +167,15 @@ def file_constants(graph: Any) -> dict[str, Array]:
     """The initialisers that are in the file itself, and what Constant nodes hold."""
     from onnx import TensorProto, helper, numpy_helper
 
-    found = {
+    result = {
         tensor.name: numpy_helper.to_array(tensor)
         for tensor in graph.initializer
         if tensor.data_location != TensorProto.EXTERNAL
     }
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-            found[node.output[0]] = numpy_helper.to_array(helper.get_attribute_value(node.attribute[0]))
-    return found
+            result[node.output[0]] = numpy_helper.to_array(helper.get_attribute_value(node.attribute[0]))
+    return result
 
 
 def declared_shapes(graph: Any) -> dict[str, tuple[int, ...]]:

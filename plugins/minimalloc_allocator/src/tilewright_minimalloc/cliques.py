@@ -18,30 +18,30 @@ def cliques_of(problem: Problem, blocks: Sequence[Block]) -> list[tuple[int, ...
     if not apart and not together:
         return timed
     adjacent = _adjacent(timed, len(blocks))
-    for one, other in together:
-        adjacent[one] &= ~(1 << other)
-        adjacent[other] &= ~(1 << one)
-    for one, other in apart:
-        adjacent[one] |= 1 << other
-        adjacent[other] |= 1 << one
+    for left, right in together:
+        adjacent[left] &= ~(1 << right)
+        adjacent[right] &= ~(1 << left)
+    for left, right in apart:
+        adjacent[left] |= 1 << right
+        adjacent[right] |= 1 << left
     kept = [clique for clique in timed if _is_clique(clique, adjacent)] if together else timed
     return [*kept, *_covering(kept, adjacent, [block.size_bytes for block in blocks])]
 
 
 def _pairs(pairs: tuple[tuple[str, str], ...], index: dict[str, int]) -> list[tuple[int, int]]:
     return [
-        (index[one], index[other]) for one, other in pairs if one in index and other in index and one != other
+        (index[left], index[right]) for left, right in pairs if left in index and right in index and left != right
     ]  # fmt: skip
 
 
 def _adjacent(cliques: Sequence[Sequence[int]], count: int) -> list[int]:
     """By block, its neighbours as a set of bits."""
-    found = [0] * count
+    result = [0] * count
     for clique in cliques:
         bits = sum(1 << block for block in clique)
         for block in clique:
-            found[block] |= bits
-    return [bits & ~(1 << block) for block, bits in enumerate(found)]
+            result[block] |= bits
+    return [bits & ~(1 << block) for block, bits in enumerate(result)]
 
 
 def _is_clique(members: Sequence[int], adjacent: Sequence[int]) -> bool:
@@ -52,21 +52,21 @@ def _is_clique(members: Sequence[int], adjacent: Sequence[int]) -> bool:
 def _covering(kept: Sequence[Sequence[int]], adjacent: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Cliques with every pair that none of `kept` has, each as heavy as can be had quickly."""
     covered = _adjacent(kept, len(adjacent))
-    found = []
-    for one in sorted(range(len(adjacent)), key=lambda block: (-sizes[block], block)):
-        for other in _heaviest_first(adjacent[one] & ~covered[one], sizes):
-            if covered[one] >> other & 1:
+    result = []
+    for left in sorted(range(len(adjacent)), key=lambda block: (-sizes[block], block)):
+        for right in _heaviest_first(adjacent[left] & ~covered[left], sizes):
+            if covered[left] >> right & 1:
                 continue
-            clique = _grown(one, other, adjacent, sizes)
+            clique = _grown(left, right, adjacent, sizes)
             bits = sum(1 << block for block in clique)
             for block in clique:
                 covered[block] |= bits
-            found.append(clique)
-    return found
+            result.append(clique)
+    return result
 
 
-def _grown(one: int, other: int, adjacent: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    clique, common = [one, other], adjacent[one] & adjacent[other]
+def _grown(left: int, right: int, adjacent: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
+    clique, common = [left, right], adjacent[left] & adjacent[right]
     for block in _heaviest_first(common, sizes):
         if common >> block & 1:
             clique.append(block)
@@ -76,8 +76,8 @@ def _grown(one: int, other: int, adjacent: Sequence[int], sizes: Sequence[int]) 
 
 def _heaviest_first(bits: int, sizes: Sequence[int]) -> list[int]:
     """The blocks of a set, of equals the first."""
-    found = []
+    result = []
     while bits:
-        found.append(bits.bit_length() - 1)
-        bits ^= 1 << found[-1]
-    return sorted(found, key=lambda block: (-sizes[block], block))
+        result.append(bits.bit_length() - 1)
+        bits ^= 1 << result[-1]
+    return sorted(result, key=lambda block: (-sizes[block], block))

@@ -55,8 +55,8 @@ class External:
                 {block.name: Place(pool=pool.name, offset_bytes=0) for block in inside if not block.size_bytes}
             )
             task = make_task(problem, pool, [block for block in inside if block.size_bytes])
-            offsets, asked = self._placed(program, task, any_plan=problem.goal == "fit")
-            work += asked
+            offsets, questions = self._placed(program, task, any_plan=problem.goal == "fit")
+            work += questions
             if offsets is None:
                 reason = f"the program found no plan within pool '{pool.name}' in its time"
                 return Solution(status="unknown", work=work, reason=reason)
@@ -70,28 +70,28 @@ class External:
         low, high = task.floor, height(task.instance, best or [])
         if task.capacity is not None and high > task.capacity:
             best, high = None, task.capacity + 1
-        asked = 0
-        while low < high and asked < self.questions and not (any_plan and best is not None):
-            capacity = (low + high - 1) // 2 if best is not None or asked else high - 1
+        questions = 0
+        while low < high and questions < self.questions and not (any_plan and best is not None):
+            capacity = (low + high - 1) // 2 if best is not None or questions else high - 1
             offsets = self._asked(program, task, capacity)
-            asked += 1
+            questions += 1
             if offsets is None and best is None:
-                return None, asked
+                return None, questions
             if offsets is None:
                 low = capacity + 1
             else:
                 best, high = offsets, height(task.instance, offsets)
-        return best, asked
+        return best, questions
 
     def _asked(self, program: Path, task: Task, capacity: int) -> list[int] | None:
         """The plan within `capacity` grains that the program finds, if it does in its time."""
         with tempfile.TemporaryDirectory() as folder:
-            asked, answered = Path(folder) / "problem.csv", Path(folder) / "plan.csv"
-            _write(asked, task)
+            question, answered = Path(folder) / "problem.csv", Path(folder) / "plan.csv"
+            _write(question, task)
             command = [
                 str(program),
                 f"--capacity={capacity}",
-                f"--input={asked}",
+                f"--input={question}",
                 f"--output={answered}",
                 f"--timeout={self.seconds:g}s",
             ]
@@ -114,16 +114,16 @@ def find_program() -> Path:
     folder = os.environ.get(INSTALL_DIR)
     if folder:
         for place in (Path(folder), Path(folder) / "bin"):
-            found = shutil.which(_PROGRAM, path=str(place))
-            if found:
-                return Path(found)
+            result = shutil.which(_PROGRAM, path=str(place))
+            if result:
+                return Path(result)
         raise toolchain_error("TW7020", f"{INSTALL_DIR} is '{folder}', and no program '{_PROGRAM}' is there", fix=_FIX)
-    found = shutil.which(_PROGRAM)
-    if found is None:
+    result = shutil.which(_PROGRAM)
+    if result is None:
         raise toolchain_error(
             "TW7020", f"the program '{_PROGRAM}' is not on PATH, and {INSTALL_DIR} is not set", fix=_FIX
         )
-    return Path(found)
+    return Path(result)
 
 
 def _failed(program: Path, what: str, details: tuple[str, ...] = ()) -> TilewrightError:

@@ -122,6 +122,6 @@ class _Repair:
             self.lowest, self.lowest_order = tops, order
 
 
-def _lower(one: Numbers, other: Numbers) -> Numbers:
+def _lower(left: Numbers, right: Numbers) -> Numbers:
     """The first where they are equal; an empty one is none."""
-    return one if len(one) and one.max() <= other.max() else other
+    return left if len(left) and left.max() <= right.max() else right

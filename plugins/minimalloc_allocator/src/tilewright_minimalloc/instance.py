@@ -70,8 +70,8 @@ def make_instance(
     """
     covered = {block for clique in cliques for block in clique}
     sections = (*(tuple(sorted(clique)) for clique in cliques), *((b,) for b in range(len(sizes)) if b not in covered))
-    ranges = [_joined(found, align) for found, align in zip(obstacles, aligns, strict=True)]
-    ends = {high for found in ranges for _, high in found}
+    ranges = [_joined(obstacle, align) for obstacle, align in zip(obstacles, aligns, strict=True)]
+    ends = {high for result in ranges for _, high in result}
     grain = math.gcd(*sizes, *(align for align in aligns if align > 1), *ends) or 1
     spans: list[list[int]] = [[] for _ in sizes]
     for number, members in enumerate(sections):
@@ -80,7 +80,7 @@ def make_instance(
     return Instance(
         sizes=tuple(size // grain for size in sizes),
         aligns=tuple(max(1, align // grain) for align in aligns),
-        obstacles=tuple(tuple((low // grain, high // grain) for low, high in found) for found in ranges),
+        obstacles=tuple(tuple((low // grain, high // grain) for low, high in result) for result in ranges),
         spans=tuple(map(tuple, spans)),
         sections=sections,
         durations=tuple(durations),
@@ -90,14 +90,14 @@ def make_instance(
 
 def _joined(ranges: Iterable[tuple[int, int]], align: int) -> Ranges:
     """Ascending, up to where an aligned block can begin, those that touch as one."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         end = align_up(high, align)
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if result and low <= result[-1][1]:
+            result[-1] = (result[-1][0], max(result[-1][1], end))
         elif low < high:
-            found.append((low, end))
-    return tuple(found)
+            result.append((low, end))
+    return tuple(result)
 
 
 def cliques_in_time(lives: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, ...]]:
@@ -108,7 +108,7 @@ def cliques_in_time(lives: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[in
             events += [(first, 1, block), (last + 1, 0, block)]
     events.sort()
     alive: dict[int, None] = {}
-    found: list[tuple[int, ...]] = []
+    result: list[tuple[int, ...]] = []
     born = False
     for _, begins, block in events:
         if begins:
@@ -116,19 +116,19 @@ def cliques_in_time(lives: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[in
             born = True
             continue
         if born:
-            found.append(tuple(alive))
+            result.append(tuple(alive))
             born = False
         del alive[block]
-    return found
+    return result
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     if len(spans) == 1:
         return spans
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for first, last in sorted(spans):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if result and first <= result[-1][1] + 1:
+            result[-1] = (result[-1][0], max(result[-1][1], last))
         else:
-            found.append((first, last))
-    return found
+            result.append((first, last))
+    return result

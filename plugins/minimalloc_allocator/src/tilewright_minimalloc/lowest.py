@@ -54,33 +54,33 @@ class PoolPeak:
 
 def lowest_peak(task: Task, work: int, seed: int, make: MakeSearch, *, any_plan: bool = False) -> PoolPeak:
     """The lowest plan found for `task` within `work` nodes; `any_plan` is content with one within the capacity."""
-    found = PoolPeak(task=task, seed=seed, make=make, floor=task.floor, left=work)
-    if task.fault or (task.capacity is not None and found.floor > task.capacity):
-        found.dead = True
-        return found
+    peak = PoolPeak(task=task, seed=seed, make=make, floor=task.floor, left=work)
+    if task.fault or (task.capacity is not None and peak.floor > task.capacity):
+        peak.dead = True
+        return peak
     if any_plan and task.capacity is not None:
-        found.attempt(task.capacity, found.left)
+        peak.attempt(task.capacity, peak.left)
     elif not any_plan:
-        found.attempt(found.floor, found.left // _SHARE)
-    if found.dead or found.offsets is not None:
-        return found
-    found.take(quick(task.instance))
+        peak.attempt(peak.floor, peak.left // _SHARE)
+    if peak.dead or peak.offsets is not None:
+        return peak
+    peak.take(quick(task.instance))
     if not any_plan:
-        _close_in(found)
-    return found
+        _close_in(peak)
+    return peak
 
 
-def _close_in(found: PoolPeak) -> None:
+def _close_in(peak: PoolPeak) -> None:
     """Halve what is open between the bound and the best plan; then try to beat the best plan by one grain."""
-    capacity = found.task.capacity
-    if found.offsets is None and capacity is not None:
-        found.attempt(capacity, found.left // 2)
-    hopeless = found.floor  # too little, proved or not
-    while found.offsets is not None and hopeless < found.height and found.left > 0:
-        middle = (hopeless + found.height - 1) // 2
-        if found.attempt(middle, found.left // _SHARE + 1) != Outcome.SOLVED:
+    capacity = peak.task.capacity
+    if peak.offsets is None and capacity is not None:
+        peak.attempt(capacity, peak.left // 2)
+    hopeless = peak.floor  # too little, proved or not
+    while peak.offsets is not None and hopeless < peak.height and peak.left > 0:
+        middle = (hopeless + peak.height - 1) // 2
+        if peak.attempt(middle, peak.left // _SHARE + 1) != Outcome.SOLVED:
             hopeless = middle + 1
-    while not found.optimal and not found.dead and found.left > 0:
-        ceiling = found.height - 1 if found.offsets is not None else capacity
-        if ceiling is None or found.attempt(ceiling, found.left) == Outcome.STOPPED:
+    while not peak.optimal and not peak.dead and peak.left > 0:
+        ceiling = peak.height - 1 if peak.offsets is not None else capacity
+        if ceiling is None or peak.attempt(ceiling, peak.left) == Outcome.STOPPED:
             return

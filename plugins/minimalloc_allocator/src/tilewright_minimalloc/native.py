@@ -30,7 +30,7 @@ class NativeSearch:
         alike: dict[object, int] = {}
         kinds = zip(instance.sizes, instance.aligns, instance.spans, instance.obstacles, strict=True)
         twin = [alike.setdefault(kind, block) for block, kind in enumerate(kinds)]
-        ranges = [[edge for pair in found for edge in pair] for found in instance.obstacles]
+        ranges = [[edge for pair in obstacle for edge in pair] for obstacle in instance.obstacles]
         self._run = _native.run
         self._search = _native.prepare(
             capacity,
@@ -40,16 +40,16 @@ class NativeSearch:
             _packed(_starts(instance.spans, 1)),
             _packed(section for span in instance.spans for section in span),
             _packed(_starts(ranges, 2)),
-            _packed(edge for found in ranges for edge in found),
+            _packed(edge for result in ranges for edge in result),
             _packed(twin),
         )
 
     def run(self, selector: Selector, rank: Sequence[int], limit: int) -> tuple[Outcome, int, list[int]]:
         """See `search.PythonSearch.run`."""
         outcome, nodes, offsets = self._run(self._search, int(selector), _packed(rank), limit)
-        found = array("q")
-        found.frombytes(offsets)
-        return Outcome(outcome), nodes, found.tolist()
+        result = array("q")
+        result.frombytes(offsets)
+        return Outcome(outcome), nodes, result.tolist()
 
 
 def _packed(numbers: Iterable[int]) -> bytes:

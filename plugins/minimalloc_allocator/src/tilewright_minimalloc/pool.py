@@ -46,7 +46,7 @@ def make_task(problem: Problem, pool: Pool, members: Sequence[Block]) -> Task:
     cliques, faults = [], [_fault_of(block, pool) for block in members if block.fixed_offset is not None]
     for clique in cliques_of(problem, members):
         fixed = sorted(_range(members[number]) for number in clique if number not in local)
-        if any(one[1] > other[0] for one, other in pairwise(fixed)):
+        if any(left[1] > right[0] for left, right in pairwise(fixed)):
             faults.append(_overlap(members, clique))
         inside = [local[number] for number in clique if number in local]
         for place in inside:

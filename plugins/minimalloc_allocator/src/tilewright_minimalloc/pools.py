@@ -54,19 +54,19 @@ class Ground:
             task = make_task(self.problem, self.problem.pools[pool], inside)
             alone = all(len(options) == 1 for options in self.candidates)
             limit = max(self.left, 0) // (1 if alone else _SHARE)
-            found = lowest_peak(task, limit, self.seed, self.make, any_plan=self.any_plan)
-            self.peaks[key] = found
-            self.charge(found.spent)
+            result = lowest_peak(task, limit, self.seed, self.make, any_plan=self.any_plan)
+            self.peaks[key] = result
+            self.charge(result.spent)
         return self.peaks[key]
 
     def peaks_of(self, division: Sequence[int]) -> list[PoolPeak]:
         """The peak of each pool, in the problem's order; stops at the first pool without a plan."""
-        found = []
+        result = []
         for pool in range(len(self.problem.pools)):
-            found.append(self.peak_of(pool, frozenset(b for b, chosen in enumerate(division) if chosen == pool)))
-            if found[-1].offsets is None:
+            result.append(self.peak_of(pool, frozenset(b for b, chosen in enumerate(division) if chosen == pool)))
+            if result[-1].offsets is None:
                 break
-        return found
+        return result
 
     def charge(self, work: int) -> None:
         """Count `work`."""
@@ -192,12 +192,12 @@ def _searched(ground: Ground, best: Plan | None) -> tuple[Plan | None, bool]:
 def _longer(ground: Ground, order: Sequence[int], chosen: Division) -> list[tuple[int, Division]]:
     """`chosen` with a pool for one more block, and what it costs, where that is not too much for the pool already."""
     block = order[len(chosen)]
-    found = []
+    result = []
     for rank, pool in enumerate(ground.candidates[block]):
         members = [b for b, at in zip(order, chosen, strict=False) if at == pool]
         inside = [ground.blocks[number] for number in sorted([*members, block])]
         task = make_task(ground.problem, ground.problem.pools[pool], inside)
         if task.fault or (task.capacity is not None and task.floor > task.capacity):
             continue
-        found.append((ground.blocks[block].size_bytes * rank, (*chosen, pool)))
-    return found
+        result.append((ground.blocks[block].size_bytes * rank, (*chosen, pool)))
+    return result

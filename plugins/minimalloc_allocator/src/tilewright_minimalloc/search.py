@@ -95,14 +95,14 @@ class PythonSearch:
         self._selector, self._rank, self._nodes, self._limit = selector, rank, 0, limit
         state.failures = [0] * len(state.failures)
         state.trail.clear()
-        found = [-1] * state.block_count
+        result = [-1] * state.block_count
         for part in reversed(self._parts(0, len(state.rest), range(len(state.rest)))):
-            outcome = self._explore(part, found)
+            outcome = self._explore(part, result)
             if outcome != Outcome.SOLVED:
                 return outcome, self._nodes, []
-        return Outcome.SOLVED, self._nodes, found
+        return Outcome.SOLVED, self._nodes, result
 
-    def _explore(self, root: Part, found: list[int]) -> Outcome:
+    def _explore(self, root: Part, result: list[int]) -> Outcome:
         frames: list[Frame] = []
         part = root
         while self._nodes < self._limit:
@@ -110,7 +110,7 @@ class PythonSearch:
             outcome = Outcome.FAILED if part.key in self._failed else None
             if outcome is None:
                 frames.append(self._frame(part))
-            following = self._next(frames, outcome, found)
+            following = self._next(frames, outcome, result)
             if not isinstance(following, Part):
                 return following
             part = following
@@ -123,11 +123,11 @@ class PythonSearch:
         section = self._chosen(part)
         return Frame(part=part, section=section, options=self._options(section), trail=len(self._state.trail))
 
-    def _next(self, frames: list[Frame], outcome: Outcome | None, found: list[int]) -> Part | Outcome:
+    def _next(self, frames: list[Frame], outcome: Outcome | None, result: list[int]) -> Part | Outcome:
         """What to do now that the current part of the last frame has come out so (None: it has no part yet)."""
         while True:
             if outcome is None:
-                alive = self._advance(frames[-1], found)
+                alive = self._advance(frames[-1], result)
                 if alive and frames[-1].parts:
                     return frames[-1].parts[0]
                 if not alive:
@@ -204,7 +204,7 @@ class PythonSearch:
                 options.append(block)
         return sorted(options, key=self._rank.__getitem__)
 
-    def _advance(self, frame: Frame, found: list[int]) -> bool:
+    def _advance(self, frame: Frame, result: list[int]) -> bool:
         """Take the next branch that survives what follows from it."""
         state = self._state
         while frame.option <= len(frame.options):
@@ -213,8 +213,8 @@ class PythonSearch:
             frame.placed = frame.options[frame.option] if frame.option < len(frame.options) else -1
             frame.option += 1
             if frame.placed >= 0:
-                found[frame.placed] = state.floor[frame.section]
-                fine = state.place(frame.placed, found[frame.placed])
+                result[frame.placed] = state.floor[frame.section]
+                fine = state.place(frame.placed, result[frame.placed])
             else:
                 fine = self._waste(frame.section)
             if not fine:
@@ -244,11 +244,11 @@ class PythonSearch:
     def _parts(self, begin: int, end: int, cuts: range) -> list[Part]:
         """What is left, apart where no open block crosses one of `cuts`."""
         state = self._state
-        found = [cut + 1 for cut in cuts if not state.cuts[cut]]
-        if not found:
+        result = [cut + 1 for cut in cuts if not state.cuts[cut]]
+        if not result:
             return [Part(begin, end, state.key)] if state.key else []
         parts = []
-        for left, right in zip([begin, *found], [*found, end], strict=True):
+        for left, right in zip([begin, *result], [*result, end], strict=True):
             blocks = [b for section in range(left, right) for b in state.starting[section] if state.offset[b] < 0]
             key = 0
             for block in blocks:

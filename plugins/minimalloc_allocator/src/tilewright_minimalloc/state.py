@@ -49,9 +49,9 @@ class State:
         self.trail: list[tuple[int, int, int]] = []  # (block, low, 0) or (-1 - section, floor, options), as they were
 
     def _neighbours(self, block: int) -> tuple[int, ...]:
-        found = {other for section in self.instance.spans[block] for other in self.instance.sections[section]}
-        found.discard(block)
-        return tuple(sorted(found))
+        result = {other for section in self.instance.spans[block] for other in self.instance.sections[section]}
+        result.discard(block)
+        return tuple(sorted(result))
 
     def clear_from(self, block: int, offset: int) -> int:
         """The lowest offset from `offset` on that is aligned and not in an obstacle."""
@@ -135,11 +135,11 @@ class State:
         """Undo everything since `trail` was that long, and the placement of block `placed` (-1: of none)."""
         low, floor, options = self.low, self.floor, self.options
         while len(self.trail) > trail:
-            what, value, many = self.trail.pop()
+            what, value, count = self.trail.pop()
             if what >= 0:
                 low[what] = value
             else:
-                floor[-1 - what], options[-1 - what] = value, many
+                floor[-1 - what], options[-1 - what] = value, count
         if placed < 0:
             return
         span = self.instance.spans[placed]

@@ -35,14 +35,14 @@ class Yard:
     def placed(self, order: Numbers) -> Numbers:
         """Where each block ends, if they are placed in this order."""
         columns = (self.sizes, self.aligns, self.firsts, self.lasts, self.until, order)
-        found = self.first_fit(*(column.tobytes() for column in columns))
-        return np.frombuffer(found, dtype=np.int64).reshape(-1, 2)[:, 1]
+        result = self.first_fit(*(column.tobytes() for column in columns))
+        return np.frombuffer(result, dtype=np.int64).reshape(-1, 2)[:, 1]
 
     def as_given(self, column: Numbers) -> Numbers:
         """A column of the blocks as they were given."""
-        found = np.empty_like(column)
-        found[self.number] = column
-        return found
+        result = np.empty_like(column)
+        result[self.number] = column
+        return result
 
     def orders(self, *, skyline: bool) -> Iterator[Numbers]:
         """Those that meet most others first; then the largest; the lowest on a skyline, which takes long, if asked for;

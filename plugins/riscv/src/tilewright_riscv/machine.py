@@ -68,8 +68,8 @@ def _script(package: str, name: str) -> str:
 
 def machine_of(platform: Platform) -> BareMachine | None:
     """The machine of a target, as the installed packages name them; None for targets without one."""
-    for found in entry_points(group=GROUP):
-        if platform.runs(found.name):
-            machine: BareMachine = found.load()
+    for point in entry_points(group=GROUP):
+        if platform.runs(point.name):
+            machine: BareMachine = point.load()
             return machine
     return None

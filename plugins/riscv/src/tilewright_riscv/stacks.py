@@ -76,8 +76,8 @@ class Stacks:
         wanted = platform.settings.get("stacks", "auto")
         if wanted != "auto":
             return wanted
-        asked = platform.settings.get("stack", "auto") != "auto"
-        return platform.inner if asked or not self._small(platform) else self.outer
+        is_set = platform.settings.get("stack", "auto") != "auto"
+        return platform.inner if is_set or not self._small(platform) else self.outer
 
     def rivals(self, platform: Platform) -> tuple[Mapping[str, str], ...]:
         """For `Platform.rivals`: both places in a small scratchpad, where nobody asked for one."""

@@ -74,20 +74,20 @@ def toolchains(machine: BareMachine) -> Iterator[Toolchain]:
 
 def missing_toolchain() -> str | None:
     """None, or one line that says what to install."""
-    asked = os.environ.get(CHOICE, "")
-    found = {
+    choice = os.environ.get(CHOICE, "")
+    result = {
         "": shutil.which(GCC) or find_spec("ziglang"),
         "gcc": shutil.which(GCC),
         "zig": find_spec("ziglang"),
     }
-    if found.get(asked, shutil.which(asked)):
+    if result.get(choice, shutil.which(choice)):
         return None
-    return f"no C compiler for the cluster{f' ({CHOICE} is {asked!r})' if asked else ''}: {INSTALL}"
+    return f"no C compiler for the cluster{f' ({CHOICE} is {choice!r})' if choice else ''}: {INSTALL}"
 
 
 def demand_toolchain(machine: BareMachine) -> Toolchain:
     """The compiler to use. TilewrightError TW7001 (exit 7) when there is none."""
-    found = next(toolchains(machine), None)
-    if found is None:
+    result = next(toolchains(machine), None)
+    if result is None:
         raise toolchain_error("TW7001", missing_toolchain() or "", fix=(INSTALL,))
-    return found
+    return result

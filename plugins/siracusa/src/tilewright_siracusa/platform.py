@@ -198,8 +198,8 @@ def _constant_growth(platform: Platform, constants_bytes: int) -> int:
 
 def _without_xpulp(site: Site) -> float | None:
     """`portable_cycles`, before what kernels without their instructions take."""
-    found = portable_cycles(site)
-    return None if found is None else found / WITHOUT_XPULP_SLOWDOWN
+    result = portable_cycles(site)
+    return None if result is None else result / WITHOUT_XPULP_SLOWDOWN
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:

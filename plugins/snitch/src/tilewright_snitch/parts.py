@@ -15,7 +15,7 @@ _MODELS = (pool_cycles, convolution_cycles, product_cycles)
 def part_cycles(op: str, tile: TileShape) -> float | None:
     """Of a tile, or a core's part of one; None where a part takes its part of the node."""
     for model in _MODELS:
-        found = model(op, tile)
-        if found is not None:
-            return found
+        result = model(op, tile)
+        if result is not None:
+            return result
     return None

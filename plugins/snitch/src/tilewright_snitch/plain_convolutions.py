@@ -120,12 +120,12 @@ def _each(site: Site) -> int:
 
 def _floats(tile: TileShape) -> float:
     windows, outputs, channels = _counts(tile)
-    few, many = _FLOATS[tile.site.output.dtype]
-    cycles, taps = few if channels == tile.site.input(1).shape[1] <= _FEW else many, taps_inside(tile.site)
+    single_costs, several = _FLOATS[tile.site.output.dtype]
+    cycles, taps = single_costs if channels == tile.site.input(1).shape[1] <= _FEW else several, taps_inside(tile.site)
     fours, ones = blocks_of(outputs, _each(tile.site))
     four = cycles.four.begin + taps * (cycles.four.tap + cycles.four.product * 4 * channels)
-    one = cycles.one.begin + taps * (cycles.one.tap + cycles.one.product * channels)
-    return windows * (cycles.window + fours * four + ones * one)
+    single = cycles.one.begin + taps * (cycles.one.tap + cycles.one.product * channels)
+    return windows * (cycles.window + fours * four + ones * single)
 
 
 def _bytes(tile: TileShape) -> float:

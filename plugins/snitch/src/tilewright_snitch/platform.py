@@ -99,14 +99,14 @@ def _settled(platform: Platform) -> Platform:
 
 def _far_portable_cycles(site: Site) -> float | None:
     """`portable_cycles` with stacks in the main memory, before what that is for every kernel."""
-    found = portable_cycles(site)
-    return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
+    result = portable_cycles(site)
+    return None if result is None else result * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
 
 
 def _far_part_cycles(op: str, tile: TileShape) -> float | None:
     """`part_cycles`, the same."""
-    found = part_cycles(op, tile)
-    return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
+    result = part_cycles(op, tile)
+    return None if result is None else result * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:

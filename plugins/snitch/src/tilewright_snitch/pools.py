@@ -39,9 +39,9 @@ def taps_inside(site: Site) -> float:
     """Of a window, how many taps are not padding, on average over all windows."""
     windows, mean = windows_of(site.node), 1.0
     axes = zip(windows.kernel, windows.strides, windows.dilations, windows.before, strict=True)
-    for (taps, stride, dilation, before), given, made in zip(
+    for (taps, stride, dilation, before), extent, made in zip(
         axes, site.input(0).shape[2:], site.output.shape[2:], strict=True
     ):
         places = (at * stride - before + tap * dilation for at in range(made) for tap in range(taps))
-        mean *= sum(0 <= place < given for place in places) / max(made, 1)
+        mean *= sum(0 <= place < extent for place in places) / max(made, 1)
     return mean

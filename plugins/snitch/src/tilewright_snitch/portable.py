@@ -67,12 +67,12 @@ def _moved(site: Site) -> float:
 
 def _cast(site: Site) -> float:
     """By what is read; floats become integers in parts, so that what has no place there is known."""
-    given, made = site.input(0).dtype, site.output.dtype
-    if given is made:
+    dtype, made = site.input(0).dtype, site.output.dtype
+    if dtype is made:
         return _moved(site)
-    if not given.is_float:
+    if not dtype.is_float:
         return 6.0 * site.output.elements
-    return (34.0 if given.is_half else 23.0) * site.output.elements
+    return (34.0 if dtype.is_half else 23.0) * site.output.elements
 
 
 def _pad(site: Site) -> float:
@@ -88,8 +88,8 @@ def _compared(site: Site) -> float:
 
 def _sought(site: Site) -> float:
     """Where the largest or smallest element is."""
-    given = site.input(0)
-    return (17.0 if given.dtype.is_float else 4.0) * given.elements
+    x = site.input(0)
+    return (17.0 if x.dtype.is_float else 4.0) * x.elements
 
 
 def _top(each: float, kept: float, site: Site) -> float:

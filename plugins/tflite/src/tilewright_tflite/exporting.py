@@ -49,15 +49,17 @@ def _obstacles(plan: Allocated, artifact: Artifact) -> Iterator[tuple[str, str]]
         yield f"every core of '{target}' calls the network", "--target generic   (or another one with a single core)"
     elif len(artifact.pools) > 1:
         yield f"it has pools of its own for {', '.join(artifact.pools)}", "compile with one memory that is written"
-    outside = [one.value for one in artifact.parameters if plan.decisions.io.get(one.value, "pool") != "pool"]
+    outside = [
+        parameter.value for parameter in artifact.parameters if plan.decisions.io.get(parameter.value, "pool") != "pool"
+    ]
     if outside:
         yield f"'{outside[0]}' is not in the plan", "compile without --io"
     if artifact.blobs and not artifact.assembled:
         yield "the application loads the constants", "compile without --const-format bin"
-    for one in artifact.parameters:
-        kind = tensors[one.value].dtype.value
+    for parameter in artifact.parameters:
+        kind = tensors[parameter.value].dtype.value
         if kind not in _TYPES:
-            yield f"'{one.value}' is {kind}, for which that library has no type", "export the model with float32"
+            yield f"'{parameter.value}' is {kind}, for which that library has no type", "export the model with float32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +74,12 @@ class _Row:
     quantised: bool
 
 
-def _row(artifact: Artifact, one: TensorParameter, tensor: Tensor) -> _Row:
-    direction, whole = "in" if one.is_input else "out", tensor.quantization
+def _row(artifact: Artifact, parameter: TensorParameter, tensor: Tensor) -> _Row:
+    direction, whole = "in" if parameter.is_input else "out", tensor.quantization
     return _Row(
         direction=direction,
-        name=one.name,
-        macro=f"{artifact.prefix}_{direction}_{one.name}".upper(),
+        name=parameter.name,
+        macro=f"{artifact.prefix}_{direction}_{parameter.name}".upper(),
         type=_TYPES[tensor.dtype.value],
         rank=len(tensor.shape),
         quantised=whole is not None and len(whole.scale) == 1,
@@ -88,7 +90,7 @@ def _header(plan: Allocated, artifact: Artifact) -> bytes:
     from mako.template import Template
 
     tensors, pools = plan.tiled.scheduled.bound.graph.tensors, artifact.pools
-    rows = [_row(artifact, one, tensors[one.value]) for one in artifact.parameters]
+    rows = [_row(artifact, parameter, tensors[parameter.value]) for parameter in artifact.parameters]
     names: dict[str, Any] = {
         "p": artifact.prefix,
         "P": artifact.prefix.upper(),

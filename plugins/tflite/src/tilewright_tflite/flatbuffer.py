@@ -50,8 +50,8 @@ class Buffer:
         """One number, of a form that `struct` knows."""
         if not 0 <= at <= len(self.data) - _SIZES[form]:
             raise DamagedError(f"a number at {at:,} is outside of its {len(self.data):,} bytes")
-        found: int = struct.unpack_from(form, self.data, at)[0]
-        return found
+        result: int = struct.unpack_from(form, self.data, at)[0]
+        return result
 
     def real(self, at: int) -> float:
         """One float of 32 bits."""
@@ -173,11 +173,11 @@ class Table:
 
     def integers(self, number: int) -> tuple[int, ...]:
         """The numbers of a vector, one by one."""
-        found = self.array(number, "<i4")
-        self.buffer.numbers -= len(found)
+        result = self.array(number, "<i4")
+        self.buffer.numbers -= len(result)
         if self.buffer.numbers < 0:
             raise BudgetError("numbers")
-        return tuple(found.tolist())
+        return tuple(result.tolist())
 
     def array(self, number: int, dtype: str) -> Array:
         """The numbers of a vector, as they stand in the file: no copy is made."""

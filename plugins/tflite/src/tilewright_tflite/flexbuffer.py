@@ -32,13 +32,13 @@ def numbers_of(data: bytes) -> dict[str, int]:
     key_width = _number(data, values - 2 * inner, inner)
     if key_width not in (1, 2, 4, 8):
         raise DamagedError("the names of an operator's options have no width")
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for place in range(count):
         kind = _number(data, values + count * inner + place, 1) >> 2
         if kind in (_INT, _UINT, _BOOL):
             name = _name(data, _back(data, keys + place * key_width, key_width))
-            found[name] = _number(data, values + place * inner, inner, signed=kind == _INT)
-    return found
+            result[name] = _number(data, values + place * inner, inner, signed=kind == _INT)
+    return result
 
 
 def _number(data: bytes, at: int, width: int, *, signed: bool = False) -> int:

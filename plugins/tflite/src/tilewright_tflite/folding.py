@@ -67,10 +67,10 @@ def _evaluated(node: onnx.NodeProto, known: Mapping[str, Any]) -> Array | None:
     """None where the values do not fit: whoever checks the whole graph says so."""
     from onnx.reference import ReferenceEvaluator
 
-    given = {name: known[name] for name in node.input if name}
+    stated = {name: known[name] for name in node.input if name}
     try:
         with np.errstate(all="ignore"):
-            (array,) = ReferenceEvaluator(node).run(None, given)
+            (array,) = ReferenceEvaluator(node).run(None, stated)
     except (ArithmeticError, IndexError, RuntimeError, TypeError, ValueError):
         return None
     return np.asarray(array)

@@ -168,18 +168,18 @@ def _left_out(model: Model, net: Network) -> Iterator[Diagnostic]:
 
 def _narrow_sums(graph: Subgraph) -> Iterator[Diagnostic]:
     """A warning where products of 16-bit values have a bias of 32: their sums would be rounded twice, as with bytes."""
-    found = []
+    result = []
     for op in graph.operators:
         types = [graph.tensors[index].type if index >= 0 else "" for index in op.inputs[:3]]
         if op.code in ("CONV_2D", "FULLY_CONNECTED") and types[:1] == ["int16"] and types[2:] == ["int32"]:
-            found.append(op.title)
-    if found:
+            result.append(op.title)
+    if result:
         yield Diagnostic(
             code="TW3011",
             severity="warning",
             message="values of 16 bits have a bias of 32: sums are rounded once, where TensorFlow Lite Micro rounds "
             "them twice, so that results may differ by one step",
-            where=", ".join(found[:_SHOWN]) + (", ..." if len(found) > _SHOWN else ""),
+            where=", ".join(result[:_SHOWN]) + (", ..." if len(result) > _SHOWN else ""),
             fix=("convert the network again with a bias of 64 bits, as converters do", "or accept the difference"),
         )
 

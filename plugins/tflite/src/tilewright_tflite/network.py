@@ -181,7 +181,7 @@ class Network:
         tensors = [self.tensor(index) for index in (*operator.inputs, *operator.outputs) if index >= 0]
         turned = any(tensor.index in self._first for tensor in tensors)
         wide = any(tensor.quantised and tensor.type not in BYTES for tensor in tensors)
-        return turned and not wide and all(len(one.shape) == 4 or set(one.shape) <= {1} for one in tensors)
+        return turned and not wide and all(len(tensor.shape) == 4 or set(tensor.shape) <= {1} for tensor in tensors)
 
     @contextmanager
     def channels_first(self) -> Iterator[None]:

@@ -162,9 +162,9 @@ def _no_options() -> Table:
 
 def _indices(table: Table, number: int, tensors: int, *, least: int) -> tuple[int, ...]:
     """Indices of tensors, all of which are there."""
-    found = table.integers(number)
-    if len(found) > _OPERANDS:
+    result = table.integers(number)
+    if len(result) > _OPERANDS:
         raise BudgetError("operands")
-    if found and not (min(found) >= least and max(found) < tensors):
+    if result and not (min(result) >= least and max(result) < tensors):
         raise DamagedError(f"a tensor is named that is none of the {tensors:,} there are")
-    return found
+    return result

@@ -31,16 +31,16 @@ def micro_values(data: bytes, reading: Reading, sets: Sets) -> list[dict[str, Ar
     tensors = _first(tensors_of(data, reading))
     keeping = runtime.InterpreterConfig.kPreserveAllTensors
     interpreter = runtime.Interpreter.from_bytes(data, arena_size=_arena(data, tensors), intrepreter_config=keeping)
-    found = []
+    result = []
     for values in sets:
         for place, (name, tensor) in enumerate(tensors.inputs.items()):
             interpreter.set_input(np.ascontiguousarray(values[name]).reshape(tensor.shape), place)
         interpreter.invoke()
         outputs = {name: interpreter.get_output(place) for place, name in enumerate(tensors.outputs)}
-        inside = {name: one.index for name, one in tensors.computed.items() if name not in outputs}
+        inside = {name: computed.index for name, computed in tensors.computed.items() if name not in outputs}
         kept = {name: interpreter.GetTensor(index, 0)["tensor_data"] for name, index in inside.items()}
-        found.append(_named(tensors, {**kept, **outputs}))
-    return found
+        result.append(_named(tensors, {**kept, **outputs}))
+    return result
 
 
 def _first(tensors: Tensors) -> Tensors:
@@ -52,15 +52,15 @@ def _first(tensors: Tensors) -> Tensors:
 
 def _named(tensors: Tensors, values: Mapping[str, Array]) -> dict[str, Array]:
     """These values, and those that stand with channels first in the graph."""
-    names = {one.index: name for name, one in {**tensors.computed, **tensors.outputs}.items() if name in values}
-    turned = {name: names[one.index] for name, one in tensors.turned.items() if one.index in names}
+    names = {tensor.index: name for name, tensor in {**tensors.computed, **tensors.outputs}.items() if name in values}
+    turned = {name: names[tensor.index] for name, tensor in tensors.turned.items() if tensor.index in names}
     first = {name: values[last].transpose(CHANNELS_FIRST) for name, last in turned.items()}
     return {name: np.array(array) for name, array in {**values, **first}.items()}
 
 
 def _arena(data: bytes, tensors: Tensors) -> int:
     """Bytes in which every tensor has its own place."""
-    sizes = (int(np.prod(one.shape)) * 8 + _AROUND for one in tensors.computed.values())
+    sizes = (int(np.prod(tensor.shape)) * 8 + _AROUND for tensor in tensors.computed.values())
     return sum(sizes) + len(data) + _SPARE
 
 
@@ -85,10 +85,12 @@ def xnnpack_values(data: bytes, reading: Reading, sets: Sets) -> list[dict[str, 
 def _run(interpreter: Interpreter, tensors: Tensors, sets: Sets, *, inside: bool) -> list[dict[str, Array]]:
     interpreter.allocate_tensors()
     wanted = {**(tensors.computed if inside else {}), **tensors.outputs}
-    found = []
+    result = []
     for values in sets:
         for name, tensor in tensors.inputs.items():
             interpreter.set_tensor(tensor.index, np.ascontiguousarray(values[name]).reshape(tensor.shape))
         interpreter.invoke()
-        found.append(_named(tensors, {name: interpreter.get_tensor(one.index) for name, one in wanted.items()}))
-    return found
+        result.append(
+            _named(tensors, {name: interpreter.get_tensor(computed.index) for name, computed in wanted.items()})
+        )
+    return result

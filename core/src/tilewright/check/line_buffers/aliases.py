@@ -62,7 +62,8 @@ def overlay_replay(
     output = steps[-1].outputs[0]
     buffer = schedule.buffers.get(output.value)
     over = next(
-        (one for step in steps for one in step.operands if buffer and _is(plan, one.value, buffer.aliases)), None
+        (operand for step in steps for operand in step.operands if buffer and _is(plan, operand.value, buffer.aliases)),
+        None,
     )
     if buffer is None or over is None:
         return None

@@ -171,9 +171,9 @@ class LineBufferReplay:
         """Of all columns: which rows are there does not depend on stripes."""
         yield from self._calls_of(self._begun())
         played = self._begun()
-        for one in played if self._any_order else ():
-            one.early = one.step.site.node.op == "Arrival"
-        if any(one.early for one in played):
+        for step in played if self._any_order else ():
+            step.early = step.step.site.node.op == "Arrival"
+        if any(step.early for step in played):
             yield from self._calls_of(played)
 
     @property
@@ -192,10 +192,10 @@ class LineBufferReplay:
             if fault:
                 yield fault
                 return
-        for one in played:
-            leaves = one.step is self.steps[-1] or self.region.internal_values[one.output.value].live_out
-            if leaves and one.made < one.extent:
-                yield f"step '{one.step.name}' makes {one.made} of {one.extent} rows"
+        for step in played:
+            leaves = step.step is self.steps[-1] or self.region.internal_values[step.output.value].live_out
+            if leaves and step.made < step.extent:
+                yield f"step '{step.step.name}' makes {step.made} of {step.extent} rows"
 
     def _begun(self) -> tuple[_ReplayedStep, ...]:
         played = tuple(
@@ -222,78 +222,80 @@ class LineBufferReplay:
 
     def _take_early(self, played: Sequence[_ReplayedStep]) -> None:
         """Rows that there is room for, before anybody asks for them."""
-        for one in played:
-            if not one.early:
+        for step in played:
+            if not step.early:
                 continue
-            if len(one.slots) < one.extent:
-                self._make_room(one)
-            end = min(one.first + len(one.slots), one.extent)
-            one.slots[one.made - one.first : end - one.first] = range(one.made, end)
-            one.made = end
+            if len(step.slots) < step.extent:
+                self._make_room(step)
+            end = min(step.first + len(step.slots), step.extent)
+            step.slots[step.made - step.first : end - step.first] = range(step.made, end)
+            step.made = end
 
-    def _call(self, one: _ReplayedStep, played: Sequence[_ReplayedStep]) -> str:
-        if one.early:
-            one.due = min(one.due + one.call_extent, one.extent)
-            return "" if one.made >= one.due else f"there is no room for the rows that '{one.output.value}' waits for"
-        end = min(one.made + one.call_extent, one.extent)
-        if one.made == one.extent:
-            return f"step '{one.step.name}' is called when it has made all its rows"
+    def _call(self, step: _ReplayedStep, played: Sequence[_ReplayedStep]) -> str:
+        if step.early:
+            step.due = min(step.due + step.call_extent, step.extent)
+            return (
+                "" if step.made >= step.due else f"there is no room for the rows that '{step.output.value}' waits for"
+            )
+        end = min(step.made + step.call_extent, step.extent)
+        if step.made == step.extent:
+            return f"step '{step.step.name}' is called when it has made all its rows"
         for maker in played:
             for reader, item in maker.readers:
-                if reader is one and (fault := self._read(maker, one, item, end)):
+                if reader is step and (fault := self._read(maker, step, item, end)):
                     return fault
-        if end - one.first > len(one.slots):
-            self._make_room(one)
-        if end - one.first > len(one.slots):
-            return f"'{one.output.value}' has room for {len(one.slots)} rows, and needs it for {end - one.first}"
-        one.slots[one.made - one.first : end - one.first] = range(one.made, end)
-        one.made = end
+        if end - step.first > len(step.slots):
+            self._make_room(step)
+        if end - step.first > len(step.slots):
+            return f"'{step.output.value}' has room for {len(step.slots)} rows, and needs it for {end - step.first}"
+        step.slots[step.made - step.first : end - step.first] = range(step.made, end)
+        step.made = end
         return ""
 
-    def _overlaid(self, one: _ReplayedStep, overlay: OverlayReplay) -> str:
+    def _overlaid(self, step: _ReplayedStep, overlay: OverlayReplay) -> str:
         """Why a call would not find what the last step's output has taken the bytes of: nothing for what arrives."""
-        if one.early:
+        if step.early:
             return ""
-        end = min(one.made + one.call_extent, one.extent)
-        boxes = list(one.boxes(one.made, end))
-        if one.axis is not None or end == one.extent:
-            overlay.store(one.step, boxes[-1])
-        return next(filter(None, (overlay.fault(one.step, box) for box in boxes)), "")
+        end = min(step.made + step.call_extent, step.extent)
+        boxes = list(step.boxes(step.made, end))
+        if step.axis is not None or end == step.extent:
+            overlay.store(step.step, boxes[-1])
+        return next(filter(None, (overlay.fault(step.step, box) for box in boxes)), "")
 
-    def _read(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand, end: int) -> str:
+    def _read(self, maker: _ReplayedStep, step: _ReplayedStep, item: BackingOperand, end: int) -> str:
         """Why not all that a call reads of a value is there."""
         if maker.axis is None:
             whole = maker.made == maker.extent
-            return "" if whole else f"step '{one.step.name}' reads '{item.value}', which is not complete"
-        for row in self._rows_read(maker, one, item, end):
+            return "" if whole else f"step '{step.step.name}' reads '{item.value}', which is not complete"
+        for row in self._rows_read(maker, step, item, end):
             slot = row - maker.first
             if not 0 <= slot < len(maker.slots) or maker.slots[slot] != row:
-                return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
+                return f"step '{step.step.name}' reads row {row} of '{item.value}', which is not there"
         return ""
 
-    def _make_room(self, one: _ReplayedStep) -> None:
+    def _make_room(self, step: _ReplayedStep) -> None:
         """Rows from the first that any reader would read next are moved to the beginning."""
-        if one.axis is None:
+        if step.axis is None:
             return
-        first = min([one.made, *(self._first_row(one, reader, item) for reader, item in one.readers)])
-        kept = one.slots[first - one.first : one.made - one.first] if first >= one.first else []
-        one.slots[:] = [*kept, *[_NOTHING] * (len(one.slots) - len(kept))]
-        one.first = first
+        first = min([step.made, *(self._first_row(step, reader, item) for reader, item in step.readers)])
+        kept = step.slots[first - step.first : step.made - step.first] if first >= step.first else []
+        step.slots[:] = [*kept, *[_NOTHING] * (len(step.slots) - len(kept))]
+        step.first = first
 
-    def _rows_read(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand, end: int) -> Sequence[int]:
+    def _rows_read(self, maker: _ReplayedStep, step: _ReplayedStep, item: BackingOperand, end: int) -> Sequence[int]:
         """The rows of what `maker` makes that a call up to `end` reads, through a view or not."""
-        axis, boxes = maker.axis or 0, list(one.boxes(one.made, end))
+        axis, boxes = maker.axis or 0, list(step.boxes(step.made, end))
         if item.value != maker.output.value:
-            return rows_through(maker.output, axis, one.step, item, boxes)
-        spans = [one.step.access.window(item.name, box)[axis] for box in boxes]
+            return rows_through(maker.output, axis, step.step, item, boxes)
+        spans = [step.step.access.window(item.name, box)[axis] for box in boxes]
         return range(min(span.low for span in spans), max(span.high for span in spans))
 
-    def _first_row(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand) -> int:
+    def _first_row(self, maker: _ReplayedStep, step: _ReplayedStep, item: BackingOperand) -> int:
         """The first row that a reader would read next."""
-        if one.in_parts and one.made == one.extent:
+        if step.in_parts and step.made == step.extent:
             return maker.made
-        found = self._rows_read(maker, one, item, one.made + 1)
-        return found.start if isinstance(found, range) else min(found)
+        result = self._rows_read(maker, step, item, step.made + 1)
+        return result.start if isinstance(result, range) else min(result)
 
     # --- buffers
 

@@ -22,14 +22,14 @@ def rows_through(
 ) -> tuple[int, ...]:
     """The rows along an axis of a value whose bytes are touched when a view of it is read."""
     step, rows = strides(value.shape, value.layout)[axis], value.shape[axis]
-    found = (_places(reader, view, box) // step % rows for box in boxes)
-    return tuple(sorted({row for rows in found for row in rows.reshape(-1).tolist()}))
+    result = (_places(reader, view, box) // step % rows for box in boxes)
+    return tuple(sorted({row for rows in result for row in rows.reshape(-1).tolist()}))
 
 
 def _places(reader: CheckedStep, view: BackingOperand, box: Box) -> Integers:
     """Where the elements that a call reads are, counted as they are stored."""
-    found = np.zeros(1, np.int64)
+    result = np.zeros(1, np.int64)
     windows = reader.access.window(view.name, box)
     for span, by in zip(windows, strides(view.shape, view.layout), strict=True):
-        found = np.add.outer(found, np.arange(span.low, span.high, dtype=np.int64) * by).reshape(-1)
-    return found
+        result = np.add.outer(result, np.arange(span.low, span.high, dtype=np.int64) * by).reshape(-1)
+    return result

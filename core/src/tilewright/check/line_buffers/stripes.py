@@ -21,7 +21,11 @@ def stripe_faults(region: Region, order: LineBuffers, steps: Sequence[CheckedSte
     stripes, rows = order.stripes, order.loops
     if stripes is None:
         return
-    if len(stripes.loops) != len(steps) or not stripes.bounds or any(len(one) != len(steps) for one in stripes.bounds):
+    if (
+        len(stripes.loops) != len(steps)
+        or not stripes.bounds
+        or any(len(bound) != len(steps) for bound in stripes.bounds)
+    ):
         yield "its stripes do not name a loop, and columns, for each step"
         return
     live_out = any(held.live_out for held in region.internal_values.values())
@@ -95,8 +99,8 @@ def column_faults(order: LineBuffers, steps: Sequence[CheckedStep], views: Mappi
 
 def column_axis(step: CheckedStep, name: str) -> int | None:
     """The only axis of the output that has to do with a loop, and is it."""
-    found = [at for at, axis in enumerate(step.axes(step.outputs[0].name)) if mentions(axis.index, name)]
-    return found[0] if len(found) == 1 and step.loops[found[0]] == name else None
+    result = [at for at, axis in enumerate(step.axes(step.outputs[0].name)) if mentions(axis.index, name)]
+    return result[0] if len(result) == 1 and step.loops[result[0]] == name else None
 
 
 def _read_fault(

@@ -119,12 +119,12 @@ def _digits(runs: Runs, tensor: Tensor, place: int) -> Digits:
     import numpy as np
 
     size, at = tensor.dtype.size_bytes, 0
-    found = np.zeros(tensor.elements, np.uint8)
+    result = np.zeros(tensor.elements, np.uint8)
     for count, first in _in_parts(runs):
         numbers = np.arange(first // size, (first + count) // size)
-        found[at : at + numbers.size] = numbers >> (8 * place)
+        result[at : at + numbers.size] = numbers >> (8 * place)
         at += numbers.size
-    return found
+    return result
 
 
 def _in_parts(runs: Runs) -> Iterator[Run]:

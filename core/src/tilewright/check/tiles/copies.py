@@ -202,11 +202,11 @@ class Copies:
 
     def _held_faults(self) -> Iterator[str]:
         """The buffers of values that are held."""
-        for one in self.calls[:-1]:
-            for item in one.step.outputs:
+        for call in self.calls[:-1]:
+            for item in call.step.outputs:
                 memory = self.region.internal_values[item.value].memory
-                name = f"{key_of(one.step.name, item.name)}@{memory}#0"
-                needed = item.bytes_in([ends.most for ends in one.need])
+                name = f"{key_of(call.step.name, item.name)}@{memory}#0"
+                needed = item.bytes_in([ends.most for ends in call.need])
                 yield from self.plan.buffer_faults(name, memory, needed, self.number)
 
     def _sums_faults(self) -> Iterator[str]:

@@ -21,13 +21,13 @@ _NEVER = np.iinfo(np.int64).max
 
 def overwriting_faults(copies: Copies) -> Iterator[str]:
     """What is read where something has been stored already."""
-    for one, item in copies.outside:
-        for other, output in copies.outside:
+    for left, item in copies.outside:
+        for right, output in copies.outside:
             if (
                 output.written
                 and not item.written
                 and _overlap(item, output)
-                and _late(copies, (one, item), (other, output))
+                and _late(copies, (left, item), (right, output))
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
 

@@ -29,9 +29,9 @@ def command(pattern: str | None, json_target: str | None) -> None:
         say("no board is installed\n  try:  pip install tilewright-boards")
         return
     exact = boards.get((pattern or "").casefold().replace("_", "-"))
-    found = (exact,) if exact else boards_called(pattern or "*", boards)
-    shown = (*_described(exact),) if exact else (_list(found),)
-    send_result([_facts(board) for board in found], json_target, *shown)
+    result = (exact,) if exact else boards_called(pattern or "*", boards)
+    shown = (*_described(exact),) if exact else (_list(result),)
+    send_result([_facts(board) for board in result], json_target, *shown)
 
 
 def _list(boards: Sequence[Board]) -> Table:

@@ -89,7 +89,7 @@ def command(
     costs = read_costs(cost_file) if cost_file else {}
     boards = _boards(patterns)
     with working(f"planning: {len(models)} models on {len(boards)} parts"):
-        found = fits(
+        result = fits(
             models,
             boards,
             optimize=optimize,
@@ -98,10 +98,10 @@ def command(
             processes=processes or os.cpu_count() or 1,
         )
     flags = "" if optimize == "speed" else f" --optimize {optimize}"
-    shown = [part for model in found for part in _shown(model, found[model], ms, most, flags)]
-    rows = [_facts(fit, flags) for those in found.values() for fit in those]
-    send_result(rows, json_target, *shown, *_all_of_them(found, ms))
-    _demand_one_each(found, ms)
+    shown = [part for model in result for part in _shown(model, result[model], ms, most, flags)]
+    rows = [_facts(fit, flags) for those in result.values() for fit in those]
+    send_result(rows, json_target, *shown, *_all_of_them(result, ms))
+    _demand_one_each(result, ms)
 
 
 def _boards(patterns: Sequence[str]) -> tuple[Board, ...]:
@@ -158,19 +158,19 @@ def _row(fit: Fit, priced: bool, flags: str) -> tuple[str, ...]:
     )
 
 
-def _all_of_them(found: Mapping[Path, Sequence[Fit]], ms: float | None) -> Iterator[Part]:
+def _all_of_them(result: Mapping[Path, Sequence[Fit]], ms: float | None) -> Iterator[Part]:
     from tilewright.exploration.fit import run_all
 
-    if len(found) > 1 and (names := tuple(run_all(found, ms))):
-        yield f"each of the {len(found)} networks, one at a time: {len(names)} parts, the smallest is {names[0]}"
+    if len(result) > 1 and (names := tuple(run_all(result, ms))):
+        yield f"each of the {len(result)} networks, one at a time: {len(names)} parts, the smallest is {names[0]}"
 
 
-def _demand_one_each(found: Mapping[Path, Sequence[Fit]], ms: float | None) -> None:
+def _demand_one_each(result: Mapping[Path, Sequence[Fit]], ms: float | None) -> None:
     """TilewrightError TW5006 (exit 5) where nothing runs one of the networks."""
-    without = [model for model, those in found.items() if not any(fit.within(ms) for fit in those)]
+    without = [model for model, those in result.items() if not any(fit.within(ms) for fit in those)]
     if not without:
         return
-    reasons = [_why(model, found[model], ms) for model in without]
+    reasons = [_why(model, result[model], ms) for model in without]
     raise TilewrightError(
         "TW5006",
         f"no part runs {', '.join(model.stem for model in without)}",

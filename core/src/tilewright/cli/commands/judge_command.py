@@ -108,5 +108,5 @@ def _asked(deployment: Deployment, runtime: str, frames: Frames) -> Frames:
     from tilewright.cli.against import other_values
 
     names = {*deployment.imported.graph.tensors, *deployment.rewritten.graph.tensors}
-    given = [{**deployment.imported.bound, **frame} for frame in frames]
-    return other_values(deployment, runtime, names, given)
+    complete = [{**deployment.imported.bound, **frame} for frame in frames]
+    return other_values(deployment, runtime, names, complete)

@@ -116,7 +116,7 @@ def command(
     limits: tuple[str, ...],
     allow_external: bool | None,
     json_target: str | None,
-    **asked: Any,
+    **words: Any,
 ) -> None:
     """Quantise the float network MODEL to integers with samples, and compare both. Needs `tilewright[quantize]`."""
     from tilewright.cli.quantize_making import make
@@ -127,7 +127,7 @@ def command(
     from tilewright.snapshot.atomic_folder import write_file
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
-    recipe, place = _asked(**asked)
+    recipe, place = _asked(**words)
     with _scratch(model) as folder:
         whole = folder / "model.onnx"
         whole.write_bytes(_whole(model, limits, allow_external))

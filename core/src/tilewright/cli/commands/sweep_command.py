@@ -108,12 +108,12 @@ def command(
     chosen = tuple(asked_points(named, demand_apart(axes)))
     count = _Count(started=time.monotonic(), moves=moves_on(sys.stderr))
     with executor_for(scheduler, processes, chosen) as executor:
-        found = swept(axes, chosen, executor, _cache(cache_folder), count.heard)
+        result = swept(axes, chosen, executor, _cache(cache_folder), count.heard)
     count.end()
     for file in files:
-        _write(found, file)
-    say(*_shown(found))
-    _demand_one_each(found)
+        _write(result, file)
+    say(*_shown(result))
+    _demand_one_each(result)
 
 
 def _asked(
@@ -187,26 +187,26 @@ def _demand_known_suffixes(files: Sequence[Path]) -> None:
             )
 
 
-def _write(found: Sweep, file: Path) -> None:
+def _write(sweep: Sweep, file: Path) -> None:
     from tilewright.exploration.sweep.page import sweep_page
     from tilewright.exploration.sweep.tables import write_parquet
     from tilewright.report.plain_text import json_text
     from tilewright.snapshot.atomic_folder import write_file
 
     if file.suffix == ".parquet":
-        write_parquet(found.rows, file)
+        write_parquet(sweep.rows, file)
     else:
-        text = sweep_page(found) if file.suffix == ".html" else json_text(list(found.rows))
-        write_file(file, (found.to_csv() if file.suffix == ".csv" else text).encode())
+        text = sweep_page(sweep) if file.suffix == ".html" else json_text(list(sweep.rows))
+        write_file(file, (sweep.to_csv() if file.suffix == ".csv" else text).encode())
     progress(f"wrote {file}")
 
 
-def _shown(found: Sweep) -> Iterator[Part]:
+def _shown(sweep: Sweep) -> Iterator[Part]:
     """The front of every network, and why others are not there."""
-    varied = [axis.name for axis in found.axes if len(axis.values) > 1 and axis.name != "target"]
+    varied = [axis.name for axis in sweep.axes if len(axis.values) > 1 and axis.name != "target"]
     program = program_typed(click.get_current_context())
-    for model in dict.fromkeys(row["model"] for row in found.rows):
-        own = [row for row in found.rows if row["model"] == model]
+    for model in dict.fromkeys(row["model"] for row in sweep.rows):
+        own = [row for row in sweep.rows if row["model"] == model]
         best = sorted((row for row in own if row["front"]), key=lambda row: (row["ram_bytes"], row["cycles"]))
         fit = sum(row["fits"] for row in own)
         points = f"{len(own):,} point{'s' * (len(own) != 1)}"
@@ -236,10 +236,10 @@ def _cells(row: Row, varied: Sequence[str], best: Sequence[Row]) -> tuple[str, .
     )
 
 
-def _demand_one_each(found: Sweep) -> None:
+def _demand_one_each(sweep: Sweep) -> None:
     """TilewrightError TW5007 (exit 5) where no point of a network fits."""
-    fit = {row["model"] for row in found.rows if row["fits"]}
-    without = {row["model"]: row for row in reversed(found.rows) if row["model"] not in fit}
+    fit = {row["model"] for row in sweep.rows if row["fits"]}
+    without = {row["model"]: row for row in reversed(sweep.rows) if row["model"] not in fit}
     if without:
         model, row = next(iter(without.items()))
         alone = typed("tilewright", "check", model, *shlex.split(row["flags"]), gives="says it of this point alone")

@@ -45,13 +45,13 @@ def piece(graph: Graph, name: str, known: Collection[str]) -> tuple[Site, ...]:
     """The nodes between what is known and the value, in order. Inputs and constants of the graph are always known."""
     ends = {*known, *graph.inputs, *graph.constants} - {name}
     wanted = {name}
-    found: list[Site] = []
+    sites: list[Site] = []
     for site in reversed(tuple(graph.sites())):
         if wanted.isdisjoint(site.node.outputs):
             continue
-        found.append(site)
+        sites.append(site)
         wanted.update(each for each in site.node.inputs if each and each not in ends)
-    return tuple(reversed(found))
+    return tuple(reversed(sites))
 
 
 def demand_feasible(sites: Collection[Site], operators: Mapping[str, Operator]) -> None:
@@ -72,8 +72,8 @@ def exactly(
             for name in site.node.inputs:
                 if name and name not in values:
                     values[name] = rationals(known[name] if name in known else constants[name])
-            given = [values[name] if name else None for name in site.node.inputs]
-            values[site.node.outputs[0]] = exact_result(site, given, operators)
+            operands = [values[name] if name else None for name in site.node.inputs]
+            values[site.node.outputs[0]] = exact_result(site, operands, operators)
         except NotExact as reason:
             raise NotExact(f"node '{site.node.name}' ({site.node.op}): {reason}") from None
     if not sites:

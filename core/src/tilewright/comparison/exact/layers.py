@@ -175,10 +175,10 @@ def rows_normalised(site: Site, values: Sequence[Rationals]) -> Rationals:
     centred = added(x, negated(mean(x))) if site.node.op == "LayerNormalization" else x
     safe = added(mean(multiplied(centred, centred)), number(site, "epsilon", 1e-5))
     result = multiplied(centred, inverse_root(safe))
-    given = [tensor is not None for tensor in site.inputs[1:]]
-    if given[:1] == [True]:
+    present = [tensor is not None for tensor in site.inputs[1:]]
+    if present[:1] == [True]:
         result = multiplied(result, parameters[0])
-    return added(result, parameters[-1]) if given[1:] == [True] else result
+    return added(result, parameters[-1]) if present[1:] == [True] else result
 
 
 def matmul_integer(site: Site, values: Sequence[Rationals]) -> Rationals:

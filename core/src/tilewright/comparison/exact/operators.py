@@ -99,8 +99,8 @@ def _moved(site: Site, values: Sequence[Rationals], operator: Operator) -> Ratio
         outside = rationals(np.asarray([site.node.number("value", 0.0)]))
         site = replace(site, node=replace(site.node, attributes={**site.node.attributes, "value": _PADDED}))
     places = np.arange(math.prod(first.shape), dtype=np.int64).reshape(first.shape)
-    given = [places, *(value.numerators.astype(np.int64) for value in values[1:])]
-    index = np.asarray(operator.reference(site, given)[0])
+    arguments = [places, *(value.numerators.astype(np.int64) for value in values[1:])]
+    index = np.asarray(operator.reference(site, arguments)[0])
     (own, padding), unit = aligned((first, outside))
     return Rationals(numerators=np.concatenate([own.reshape(-1), padding])[index], unit=unit, rounded=first.rounded)
 
@@ -210,10 +210,10 @@ def _chosen(site: Site, values: Sequence[Rationals]) -> Rationals:
     import numpy as np
 
     del site
-    condition, one, other = values
-    (left, right), unit = aligned((one, other))
+    condition, first, second = values
+    (left, right), unit = aligned((first, second))
     return Rationals(
-        numerators=np.where(condition.numerators != 0, left, right), unit=unit, rounded=one.rounded or other.rounded
+        numerators=np.where(condition.numerators != 0, left, right), unit=unit, rounded=first.rounded or second.rounded
     )
 
 

@@ -67,17 +67,17 @@ def seen(x: Array, windows: Windows, outputs: Sequence[int], outside: Any) -> It
         yield tap, padded[seen_there]
 
 
-def matrix_product(one: Rationals, other: Rationals) -> Rationals:
+def matrix_product(first: Rationals, second: Rationals) -> Rationals:
     """As numpy's matmul. NotExact where it would take minutes."""
     import numpy as np
 
-    right, factor = _without_content(other.numerators, -2) if other.numerators.ndim > 1 else (other.numerators, None)
-    total = _dot(one.numerators, right)
+    right, factor = _without_content(second.numerators, -2) if second.numerators.ndim > 1 else (second.numerators, None)
+    total = _dot(first.numerators, right)
     if factor is not None:
-        factor = np.squeeze(factor, -2) if one.numerators.ndim == 1 else factor
+        factor = np.squeeze(factor, -2) if first.numerators.ndim == 1 else factor
         total = _times(total, factor)
-    rounded = one.rounded or other.rounded
-    return Rationals(numerators=narrowed(total), unit=one.unit * other.unit, rounded=rounded)
+    rounded = first.rounded or second.rounded
+    return Rationals(numerators=narrowed(total), unit=first.unit * second.unit, rounded=rounded)
 
 
 def convolved(x: Rationals, w: Rationals, windows: Windows, outputs: Sequence[int], groups: int) -> Rationals:
@@ -150,8 +150,8 @@ def _dot(left: Array, right: Array) -> Array:
     import numpy as np
 
     columns = right.shape[-1] if right.ndim > 1 else 1
-    one, other = _arithmetic(left, right, left.shape[-1], max(1, left.size // max(1, left.shape[-1])) * columns)
-    return _integers(np.asarray(np.matmul(one, other)))
+    first, second = _arithmetic(left, right, left.shape[-1], max(1, left.size // max(1, left.shape[-1])) * columns)
+    return _integers(np.asarray(np.matmul(first, second)))
 
 
 def _arithmetic(left: Array, right: Array, terms: int, sums: int) -> tuple[Array, Array]:

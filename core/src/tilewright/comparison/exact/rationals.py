@@ -127,15 +127,15 @@ def aligned(values: Sequence[Rationals]) -> tuple[list[Array], Fraction]:
     return [scaled(value.numerators, int(value.unit / unit)) for value in values], unit
 
 
-def _common_unit(one: Fraction, other: Fraction) -> Fraction:
-    shared = math.gcd(one.numerator * other.denominator, other.numerator * one.denominator)
-    return Fraction(shared, one.denominator * other.denominator)
+def _common_unit(left: Fraction, right: Fraction) -> Fraction:
+    shared = math.gcd(left.numerator * right.denominator, right.numerator * left.denominator)
+    return Fraction(shared, left.denominator * right.denominator)
 
 
-def added(one: Rationals, other: Rationals) -> Rationals:
+def added(first: Rationals, second: Rationals) -> Rationals:
     """The sum, broadcast."""
-    (left, right), unit = aligned((one, other))
-    return Rationals(numerators=narrowed(left + right), unit=unit, rounded=one.rounded or other.rounded)
+    (left, right), unit = aligned((first, second))
+    return Rationals(numerators=narrowed(left + right), unit=unit, rounded=first.rounded or second.rounded)
 
 
 def negated(value: Rationals) -> Rationals:
@@ -143,12 +143,12 @@ def negated(value: Rationals) -> Rationals:
     return replace(value, numerators=-value.numerators)
 
 
-def multiplied(one: Rationals, other: Rationals) -> Rationals:
+def multiplied(first: Rationals, second: Rationals) -> Rationals:
     """The product, broadcast; cut to FRACTION_BITS where a factor is rounded already."""
-    left, right = one.numerators, other.numerators
+    left, right = first.numerators, second.numerators
     small = peak(left) * peak(right) < _SMALL
     product = left * right if small else widened(left) * widened(right)
-    whole = Rationals(numerators=product, unit=one.unit * other.unit, rounded=one.rounded or other.rounded)
+    whole = Rationals(numerators=product, unit=first.unit * second.unit, rounded=first.rounded or second.rounded)
     return _cut(whole) if whole.rounded else whole
 
 
@@ -161,19 +161,19 @@ def _cut(value: Rationals) -> Rationals:
     )
 
 
-def divided(one: Rationals, other: Rationals) -> Rationals:
+def divided(left: Rationals, right: Rationals) -> Rationals:
     """The quotient, broadcast: exact where there is one divisor. NotExact where a divisor is 0."""
     import numpy as np
 
-    if not np.all(other.numerators):
+    if not np.all(right.numerators):
         raise NotExact("there is a division by 0")
-    if other.numerators.size == 1 and not other.rounded:
-        divisor = int(other.numerators.reshape(-1)[0]) * other.unit
-        shape = np.broadcast_shapes(one.shape, other.shape)
-        numerators = np.broadcast_to(one.numerators if divisor > 0 else -one.numerators, shape)
-        return replace(one, numerators=numerators, unit=one.unit / abs(divisor))
-    ratio = one.unit / other.unit * (1 << FRACTION_BITS)
-    numerators = widened(one.numerators) * ratio.numerator // (widened(other.numerators) * ratio.denominator)
+    if right.numerators.size == 1 and not right.rounded:
+        divisor = int(right.numerators.reshape(-1)[0]) * right.unit
+        shape = np.broadcast_shapes(left.shape, right.shape)
+        numerators = np.broadcast_to(left.numerators if divisor > 0 else -left.numerators, shape)
+        return replace(left, numerators=numerators, unit=left.unit / abs(divisor))
+    ratio = left.unit / right.unit * (1 << FRACTION_BITS)
+    numerators = widened(left.numerators) * ratio.numerator // (widened(right.numerators) * ratio.denominator)
     return Rationals(numerators=numerators, unit=Fraction(1, 1 << FRACTION_BITS), rounded=True)
 
 

@@ -43,10 +43,10 @@ def axis(name: str, values: Any) -> Axis:
     keyword = keyword.replace("-", "_")
     _demand_known(keyword, key, name)
     listed = values if isinstance(values, list | tuple) else [values]
-    found = tuple(dict.fromkeys(value for item in listed for value in _values(keyword, item, name)))
-    if not found:
+    result = tuple(dict.fromkeys(value for item in listed for value in _values(keyword, item, name)))
+    if not result:
         raise unreadable(f"'{name}' has no value", _FORM)
-    return Axis(keyword=keyword, key=key, values=found)
+    return Axis(keyword=keyword, key=key, values=result)
 
 
 def axes_of(table: Mapping[str, Any]) -> Iterator[Axis]:
@@ -60,14 +60,14 @@ def axes_of(table: Mapping[str, Any]) -> Iterator[Axis]:
 
 def demand_apart(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     """The axes. TilewrightError TW1412 (exit 2) where two are about one thing."""
-    found = tuple(axes)
-    names = [one.name for one in found]
+    result = tuple(axes)
+    names = [candidate.name for candidate in result]
     for name in names:
         if names.count(name) > 1:
             raise unreadable(f"'{name}' is varied twice", f"say it once: {name}=A,B,C")
     if {TARGET, "board"} <= {*names}:
         raise unreadable("targets and boards are both varied", "leave one out: a board brings its target")
-    return found
+    return result
 
 
 def unreadable(reason: str, *fix: str, details: tuple[str, ...] = ()) -> TilewrightError:

@@ -14,13 +14,13 @@ def front(rows: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     """
     order = sorted((key, number) for number, row in enumerate(rows) if row["fits"] for key in [_key(row)])
     fronts: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
-    found = []
+    result = []
     for key, number in order:
         known = fronts.setdefault(_machine(rows[number]), [])
         if not any(all(mine >= other for mine, other in zip(key, other_key, strict=True)) for other_key in known):
             known.append(key)
-            found.append(number)
-    return tuple(sorted(found))
+            result.append(number)
+    return tuple(sorted(result))
 
 
 def _machine(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -91,12 +91,12 @@ def swept(
     axes: tuple[Axis, ...], chosen: Sequence[Point], executor: Executor, cache: Cache | None, heard: Heard | None = None
 ) -> Sweep:
     """What all points take; `heard` is told of each as it comes."""
-    found: dict[int, Row] = {}
+    result: dict[int, Row] = {}
     for number, row in rows(chosen, executor, cache):
-        found[number] = row
+        result[number] = row
         if heard:
-            heard(len(found), len(chosen), row)
-    ordered = [found[number] for number in range(len(chosen))]
+            heard(len(result), len(chosen), row)
+    ordered = [result[number] for number in range(len(chosen))]
     best = set(front(ordered))
     return Sweep(axes=axes, rows=tuple({**row, "front": number in best} for number, row in enumerate(ordered)))
 

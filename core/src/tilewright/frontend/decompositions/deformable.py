@@ -108,14 +108,14 @@ def _sampled(node: OnnxNode, graph: Conversion, form: _Form, group: int) -> str:
     flat_shape = (form.batch, form.taps * form.out_rows, form.out_columns, 2)
     flat = graph.emit(node, "Reshape", (grid,), (), {"shape": flat_shape}, f"flat_{group}")
     own = _part(node, graph, node.inputs[0], group, form.channels)
-    found = graph.apply(node, "GridSample", _SAMPLES, (own, flat), (), {}, f"found_{group}")
+    result = graph.apply(node, "GridSample", _SAMPLES, (own, flat), (), {}, f"found_{group}")
     if len(node.inputs) > 4 and node.inputs[4]:
         mask = _part(node, graph, node.inputs[4], group, form.taps)
         mask_shape = (form.batch, 1, form.taps * form.out_rows, form.out_columns)
         shaped = graph.emit(node, "Reshape", (mask,), (), {"shape": mask_shape}, f"mask_{group}")
-        found = graph.emit(node, "Mul", (found, shaped), hint=f"masked_{group}")
+        result = graph.emit(node, "Mul", (result, shaped), hint=f"masked_{group}")
     shape = (form.batch, form.channels * form.taps, *area)
-    return graph.emit(node, "Reshape", (found,), (), {"shape": shape}, f"taps_{group}")
+    return graph.emit(node, "Reshape", (result,), (), {"shape": shape}, f"taps_{group}")
 
 
 def _part(node: OnnxNode, graph: Conversion, name: str, group: int, count: int) -> str:

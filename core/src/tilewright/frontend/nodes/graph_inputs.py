@@ -64,7 +64,7 @@ def kept_weights(
     """Initialisers that `--state OUTPUT:NAME` names: they leave the `constants`, as inputs that begin with their
     elements.
     """
-    found: list[KeptState] = []
+    result: list[KeptState] = []
     for text in states:
         pairs = ((output, text.removeprefix(f"{output}:")) for output in outputs if text.startswith(f"{output}:"))
         for output, rest in pairs:
@@ -72,9 +72,9 @@ def kept_weights(
                 (each for each in (rest, rest.rpartition("=")[0]) if each in constants and each in tensors), None
             )
             if name is not None:
-                found.append(KeptState(output=output, input=name, initial=constants.pop(name)))
+                result.append(KeptState(output=output, input=name, initial=constants.pop(name)))
                 break
-    return tuple(found)
+    return tuple(result)
 
 
 def _value(tensor: Tensor, text: str) -> Array:

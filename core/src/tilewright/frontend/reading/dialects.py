@@ -19,8 +19,8 @@ def translated(imported: ImportedModel, dialects: Collection[Dialect], options: 
 
     TilewrightError TW1250 (exit 3) where several say that it is theirs; what `Dialect.translate` raises.
     """
-    asked = _asked(imported.model, options)
-    speaking = [dialect for dialect in dialects if dialect.speaks(imported.model, asked)]
+    types = _asked(imported.model, options)
+    speaking = [dialect for dialect in dialects if dialect.speaks(imported.model, types)]
     if not speaking:
         return imported
     if len(speaking) > 1:
@@ -32,11 +32,13 @@ def translated(imported: ImportedModel, dialects: Collection[Dialect], options: 
         )
     (dialect,) = speaking
     owner = f"dialect '{dialect.name}'"
-    answer = dialect.translate(imported.model, asked, options.limits)
-    found = demand_type(answer, ImportedModel, owner, dialect.translate, "translate")
-    if type(found.model).__name__ != "ModelProto":
-        raise wrong_answer(owner, dialect.translate, "translate", found.model, "an ImportedModel of an onnx.ModelProto")
-    return found
+    answer = dialect.translate(imported.model, types, options.limits)
+    result = demand_type(answer, ImportedModel, owner, dialect.translate, "translate")
+    if type(result.model).__name__ != "ModelProto":
+        raise wrong_answer(
+            owner, dialect.translate, "translate", result.model, "an ImportedModel of an onnx.ModelProto"
+        )
+    return result
 
 
 def _asked(model: Any, options: ImportOptions) -> Mapping[str, DType]:

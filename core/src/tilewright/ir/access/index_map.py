@@ -57,15 +57,15 @@ def _linear(node: ast.expr, loops: Sequence[str], values: Mapping[str, int], tex
             return Index((Term(1, name),))
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operation, right=right):
             sign = -1 if isinstance(operation, ast.Sub) else 1
-            one, other = _linear(left, loops, values, text), scaled(_linear(right, loops, values, text), sign)
-            return Index((*one.terms, *other.terms), one.offset + other.offset)
+            first, second = _linear(left, loops, values, text), scaled(_linear(right, loops, values, text), sign)
+            return Index((*first.terms, *second.terms), first.offset + second.offset)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return scaled(_linear(operand, loops, values, text), -1)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            one, other = _linear(left, loops, values, text), _linear(right, loops, values, text)
-            if one.terms and other.terms:
+            first, second = _linear(left, loops, values, text), _linear(right, loops, values, text)
+            if first.terms and second.terms:
                 raise ValueError(f"index map {text!r}: {ast.unparse(node)!r} multiplies two loops")
-            return scaled(one, other.offset) if one.terms else scaled(other, one.offset)
+            return scaled(first, second.offset) if first.terms else scaled(second, first.offset)
         case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod() as operation, right=right):
             by = constant(right, values, text)
             if by < 1:
@@ -91,12 +91,12 @@ def constant(node: ast.expr, values: Mapping[str, int], text: str) -> int:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -constant(operand, values, text)
         case ast.BinOp(left=left, op=operation, right=right):
-            one, other = constant(left, values, text), constant(right, values, text)
-            for kind, result in ((ast.Add, one + other), (ast.Sub, one - other), (ast.Mult, one * other)):
+            first, second = constant(left, values, text), constant(right, values, text)
+            for kind, result in ((ast.Add, first + second), (ast.Sub, first - second), (ast.Mult, first * second)):
                 if isinstance(operation, kind):
                     return result
-            if isinstance(operation, ast.FloorDiv) and other:
-                return one // other
+            if isinstance(operation, ast.FloorDiv) and second:
+                return first // second
     raise ValueError(f"index map {text!r}: {ast.unparse(node)!r} is not an integer expression")
 
 

@@ -47,8 +47,8 @@ class ArithmeticChoice:
     def of(self, node: Node) -> Arithmetic:
         """The arithmetic of a layer, by its name or those of the nodes that it came from."""
         names = (node.name, *node.origin)
-        found = self.own
+        name_ = self.own
         for pattern, name in self.rules:
             if any(each == pattern or fnmatchcase(each, pattern) for each in names):
-                found = name
-        return self.known[found]
+                name_ = name
+        return self.known[name_]

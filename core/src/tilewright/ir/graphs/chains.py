@@ -97,8 +97,8 @@ def _rounding(nodes: Sequence[Node]) -> dict[str, str]:
 
 def _inner(site: Site, member: Site) -> int:
     """Which input of a later node of the chain is what the one before writes."""
-    given = {tensor.name for tensor in site.inputs if tensor is not None}
-    return next(at for at, tensor in enumerate(member.inputs) if tensor is not None and tensor.name not in given)
+    present = {tensor.name for tensor in site.inputs if tensor is not None}
+    return next(at for at, tensor in enumerate(member.inputs) if tensor is not None and tensor.name not in present)
 
 
 class _Chain:
@@ -119,10 +119,10 @@ class _Chain:
 
     def reference(self, site: Site, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
         """One node's reference after the other's."""
-        found: tuple[Array, ...] = ()
+        result: tuple[Array, ...] = ()
         for operator, member, own in self._steps(site, arrays):
-            found = results(operator, member, _given(member, own, found))
-        return found
+            result = results(operator, member, _given(member, own, result))
+        return result
 
     def tolerance(self, site: Site, arrays: Sequence[Array | None]) -> tuple[Array | None, ...]:
         """How far each node may be off, and how far what those before it are off takes it. Infinite where that is not
@@ -130,21 +130,21 @@ class _Chain:
         """
         import numpy as np
 
-        found: tuple[Array, ...] = ()
+        result: tuple[Array, ...] = ()
         limits: Sequence[Array | None] = ()
         for operator, member, own in self._steps(site, arrays):
-            given = _given(member, own, found)
+            inputs_here = _given(member, own, result)
             off = {
                 at: np.asarray(limits[0], np.float64)
                 for at, (tensor, array) in enumerate(zip(member.inputs, own, strict=True))
                 if tensor is not None and array is None and limits and limits[0] is not None
             }
-            found = results(operator, member, given)
+            result = results(operator, member, inputs_here)
             if not any(limit.any() for limit in off.values()):
-                limits = allowed(operator, member, given)
+                limits = allowed(operator, member, inputs_here)
                 continue
-            far = carried(operator, member, given, found, off)
-            limits = far if far is not None else [np.full((), np.inf)] * len(found)
+            far = carried(operator, member, inputs_here, result, off)
+            limits = far if far is not None else [np.full((), np.inf)] * len(result)
         return tuple(limit if limit is None else np.nan_to_num(limit, nan=np.inf, posinf=np.inf) for limit in limits)
 
     def access(self, site: Site) -> Access:
@@ -173,9 +173,9 @@ class _Chain:
         return steps
 
 
-def _given(member: Site, own: Sequence[Array | None], found: tuple[Array, ...]) -> list[Array | None]:
+def _given(member: Site, own: Sequence[Array | None], result: tuple[Array, ...]) -> list[Array | None]:
     """The arrays of a node: its own, and what the one before has found where it reads that."""
     return [
-        found[0] if array is None and tensor is not None else array
+        result[0] if array is None and tensor is not None else array
         for array, tensor in zip(own, member.inputs, strict=True)
     ]

@@ -58,7 +58,7 @@ def columns_of(blocks: Sequence[Block], *, more_than: int = MANY) -> BlockColumn
 
     lives = np.array(list(chain.from_iterable(map(_LIFETIMES, blocks))))
     sizes, aligns = (np.array(list(map(attrgetter(name), blocks))) for name in ("size_bytes", "align"))
-    found = (sizes, aligns, lives[:, 0].copy(), lives[:, 1].copy())
-    if any(column.dtype != np.int64 or np.abs(column).max() >= _MOST for column in found):
+    result = (sizes, aligns, lives[:, 0].copy(), lives[:, 1].copy())
+    if any(column.dtype != np.int64 or np.abs(column).max() >= _MOST for column in result):
         return None
-    return BlockColumns(sizes=found[0], aligns=found[1], births=found[2], deaths=found[3])
+    return BlockColumns(sizes=result[0], aligns=result[1], births=result[2], deaths=result[3])

@@ -31,9 +31,11 @@ def refusal(platform: Platform, memory: Memory, when: str) -> str:
 def copying(platform: Platform, memory: str) -> Literal["memcpy", "path"] | None:
     """How constants get to a memory: by the first engine, or only by a copy of the target's; None: not at all."""
     engine = platform.engines[0].name
-    if platform.memory(memory).lets(engine, "rw") and any(one.lets(engine, "ro") for one in platform.of_kind("const")):
+    if platform.memory(memory).lets(engine, "rw") and any(
+        constants.lets(engine, "ro") for constants in platform.of_kind("const")
+    ):
         return "memcpy"
-    return "path" if any(path_to(platform, one.name, memory) for one in platform.of_kind("const")) else None
+    return "path" if any(path_to(platform, constants.name, memory) for constants in platform.of_kind("const")) else None
 
 
 def path_to(platform: Platform, source: str, target: str) -> CopyPath | None:

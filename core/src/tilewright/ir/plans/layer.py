@@ -148,10 +148,10 @@ class Layers:
 
 def matched(operator: Operator, kernel: Kernel, site: Site) -> Layer | str:
     """Ask `kernel` for `site`: the layer, or the refusal."""
-    found = kernel.match(site)
-    if found is False:  # meant as a refusal, and it would accept
-        raise wrong_answer(f"kernel '{kernel.name}'", kernel.match, "match", found, "a sentence that refuses, or None")
-    return found if isinstance(found, str) else Layer(operator=operator, kernel=kernel, site=Matched.of(site, found))
+    match = kernel.match(site)
+    if match is False:  # meant as a refusal, and it would accept
+        raise wrong_answer(f"kernel '{kernel.name}'", kernel.match, "match", match, "a sentence that refuses, or None")
+    return match if isinstance(match, str) else Layer(operator=operator, kernel=kernel, site=Matched.of(site, match))
 
 
 def layer_of(operator: Operator, kernel: Kernel, site: Site) -> Layer:

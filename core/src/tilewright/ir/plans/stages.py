@@ -117,23 +117,23 @@ class Scheduled:
     def views(self) -> Mapping[str, str]:
         """By value that shows all bytes of another in another shape, that other one. Of views of views the first."""
         executed = {name for step in self.steps for name in step.nodes}
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for node in self.bound.graph.nodes:
             pairs = product(node.outputs, node.inputs) if node.name not in executed else ()
-            found |= {shown: found.get(of, of) for shown, of in pairs if self._same_bytes(of, shown)}
-        return found
+            result |= {shown: result.get(of, of) for shown, of in pairs if self._same_bytes(of, shown)}
+        return result
 
     def with_views(self, values: Collection[str]) -> frozenset[str]:
         """These values, and those that show their bytes in another shape."""
         views = self.views if values else {}
         return frozenset((*values, *(shown for shown, of in views.items() if of in values)))
 
-    def _same_bytes(self, one: str, other: str) -> bool:
+    def _same_bytes(self, left: str, right: str) -> bool:
         tensors = self.bound.graph.tensors
-        if one not in self.storage or self.storage[one] != self.storage.get(other):
+        if left not in self.storage or self.storage[left] != self.storage.get(right):
             return False
-        types = (tensors[one].dtype.size_bytes, tensors[other].dtype.size_bytes)
-        return types[0] == types[1] and tensors[one].elements == tensors[other].elements
+        types = (tensors[left].dtype.size_bytes, tensors[right].dtype.size_bytes)
+        return types[0] == types[1] and tensors[left].elements == tensors[right].elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

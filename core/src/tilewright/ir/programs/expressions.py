@@ -170,19 +170,21 @@ def as_expression(value: Expression | int) -> Expression:
     return Number(value) if isinstance(value, int) else value
 
 
-def _moved(one: Expression, factor: int, other: Expression | int) -> Expression:
+def _moved(left: Expression, factor: int, right: Expression | int) -> Expression:
     """`one + factor * other`: numbers and ones, which are most of what is added, need no table of terms."""
-    if isinstance(other, int):
-        number = other
-    elif isinstance(other, Number):
-        number = other.value
-    elif factor == 1 and isinstance(one, Number) and not one.value:
-        return other
+    if isinstance(right, int):
+        number = right
+    elif isinstance(right, Number):
+        number = right.value
+    elif factor == 1 and isinstance(left, Number) and not left.value:
+        return right
     else:
-        return added((1, one), (factor, other))
+        return added((1, left), (factor, right))
     if not number:
-        return one
-    return Number(one.value + factor * number) if isinstance(one, Number) else added((1, one), (factor, Number(number)))
+        return left
+    return (
+        Number(left.value + factor * number) if isinstance(left, Number) else added((1, left), (factor, Number(number)))
+    )
 
 
 def added(*products: tuple[int, Expression]) -> Expression:
@@ -206,14 +208,14 @@ def added(*products: tuple[int, Expression]) -> Expression:
 def multiplied(factors: Iterable[Expression]) -> Expression:
     """The product of all, numbers multiplied now. No factors: 1."""
     number, others = 1, list[Expression]()
-    for one in factors:
-        match one:
+    for factor in factors:
+        match factor:
             case Number(value=value):
                 number *= value
             case Product(factors=more):
                 others.extend(more)
             case _:
-                others.append(one)
+                others.append(factor)
     if not others:
         return Number(number)
     return added((number, others[0] if len(others) == 1 else Product(tuple(others))))
@@ -239,14 +241,14 @@ def remainder(value: Expression, by: Expression | int) -> Expression:
     return operation("%", value, by)
 
 
-def less(one: Expression, other: Expression | int) -> Expression:
+def less(left: Expression, right: Expression | int) -> Expression:
     """A condition."""
-    return operation("<", one, other)
+    return operation("<", left, right)
 
 
-def equal(one: Expression, other: Expression | int) -> Expression:
+def equal(left: Expression, right: Expression | int) -> Expression:
     """A condition."""
-    return operation("==", one, other)
+    return operation("==", left, right)
 
 
 def all_of(*conditions: Expression) -> Expression:
@@ -348,7 +350,7 @@ def _sum(total: Sum) -> tuple[str, ...]:
     """What is subtracted follows something, where there is anything."""
     alone = not total.constant and len(total.terms) == 1
     texts = [(factor, _times(abs(factor), term, alone)) for factor, term in total.terms]
-    texts.sort(key=lambda one: one[0] < 0)
+    texts.sort(key=lambda text: text[0] < 0)
     if total.constant:
         texts.insert(0 if texts[0][0] < 0 < total.constant else len(texts), (total.constant, str(abs(total.constant))))
     (factor, first), *rest = texts

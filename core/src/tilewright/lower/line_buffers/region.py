@@ -35,13 +35,13 @@ _MOST = 255  # in a byte
 _SECTIONS = ("ranges", "windows", "rows")
 
 
-def lower_line_buffers(region: Region, given: Lowering) -> Iterator[Lowered]:
+def lower_line_buffers(region: Region, lowering: Lowering) -> Iterator[Lowered]:
     """The steps of a region, in order. All code is the last one's."""
     if region.line_buffers is None:
         raise ValueError(f"region '{region.name}' is not computed by rows")
-    calls = _calls(region, region.line_buffers, given)
-    ports = numbered_ports(given.machine)
-    several = len(given.row_steps.arriving) > 1
+    calls = _calls(region, region.line_buffers, lowering)
+    ports = numbered_ports(lowering.machine)
+    several = len(lowering.row_steps.arriving) > 1
     made = [
         (port_part(call, ports[call.one.step.name][1], several=several), ())
         if call.one.step.name in ports
@@ -54,16 +54,17 @@ def lower_line_buffers(region: Region, given: Lowering) -> Iterator[Lowered]:
     helpers = tuple(fragment_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
     for call, (_, sources) in zip(calls, made, strict=True):
         final = call is calls[-1]
-        code = _step(calls, [part for part, _ in made], region, given) if final else _nothing(call, region, given)
+        code = _step(calls, [part for part, _ in made], region, lowering) if final else _nothing(call, region, lowering)
         yield Lowered(code=code, sources=(*helpers, *sources), kernel=call.kernel)
 
 
-def _calls(region: Region, rows: LineBuffers, given: Lowering) -> tuple[RowCall, ...]:
-    steps = given.row_steps
+def _calls(region: Region, rows: LineBuffers, lowering: Lowering) -> tuple[RowCall, ...]:
+    steps = lowering.row_steps
     members = buffered_steps_of(steps, region)
-    held = dict(_held(region, rows, members, given.book))
+    held = dict(_held(region, rows, members, lowering.book))
     calls = tuple(
-        _call(number, one, rows.extents[number], region, given, steps, held) for number, one in enumerate(members)
+        _call(number, member, rows.extents[number], region, lowering, steps, held)
+        for number, member in enumerate(members)
     )
     return tuple(
         replace(call, readers=tuple(
@@ -76,36 +77,36 @@ def _calls(region: Region, rows: LineBuffers, given: Lowering) -> tuple[RowCall,
 def _held(
     region: Region, rows: LineBuffers, members: Sequence[BufferedStep], book: AddressBook
 ) -> Iterator[tuple[str, HeldRows]]:
-    for number, one in enumerate(members[:-1]):
-        buffer = rows.buffers.get(one.output.value)
+    for number, member in enumerate(members[:-1]):
+        buffer = rows.buffers.get(member.output.value)
         if buffer is not None:
-            memory = region.internal_values[one.output.value].memory
-            name = tile_buffer_name(one.step.name, one.output.name, memory, 0)
+            memory = region.internal_values[member.output.value].memory
+            name = tile_buffer_name(member.step.name, member.output.name, memory, 0)
             yield (
-                one.output.value,
+                member.output.value,
                 HeldRows(
                     number=number,
                     place=book.of_buffer(name),
                     region=_all_of(name, book),
-                    axis=one.axis or 0,
-                    rows=buffer.rows if one.axis is not None else (one.output.shape or (1,))[0],
-                    shape=one.shape,
-                    columns=one.columns.axis if one.columns else None,
+                    axis=member.axis or 0,
+                    rows=buffer.rows if member.axis is not None else (member.output.shape or (1,))[0],
+                    shape=member.shape,
+                    columns=member.columns.axis if member.columns else None,
                 ),
             )
 
 
 def _shown(
-    one: BufferedStep, held: Mapping[str, HeldRows], machine: ScheduledMachine
+    step: BufferedStep, held: Mapping[str, HeldRows], machine: ScheduledMachine
 ) -> Iterator[tuple[str, HeldRows]]:
     """The views through which a step reads what is held: flattened, or all of it."""
-    for read in one.reads:
+    for read in step.reads:
         if not read.view or read.value not in held:
             continue
         kept, shape = held[read.value], machine.bound.graph.tensors[read.view].shape
         if any(read.low):
             axis = max(range(len(shape)), key=shape.__getitem__)
-            yield read.view, replace(kept, axis=axis, shape=shape, shown=one.flattened)
+            yield read.view, replace(kept, axis=axis, shape=shape, shown=step.flattened)
         else:
             yield read.view, replace(kept, axis=0, rows=shape[0], shape=shape)
 
@@ -116,74 +117,74 @@ def _all_of(buffer: str, book: AddressBook) -> ByteRange:
 
 def _call(
     number: int,
-    one: BufferedStep,
+    step: BufferedStep,
     trips: int,
     region: Region,
-    given: Lowering,
+    lowering: Lowering,
     steps: LineBufferAnalysis,
     held: Mapping[str, HeldRows],
 ) -> RowCall:
-    machine, book, name = given.machine, given.book, one.step.name
+    machine, book, name = lowering.machine, lowering.book, step.step.name
     node = machine.nodes[name]
-    held = {**held, **dict(_shown(one, held, machine))}
+    held = {**held, **dict(_shown(step, held, machine))}
     inner = {value: where.region.buffer for value, where in held.items()}
     binding = machine.bound.bindings[name]
-    sums = tile_buffer_name(name, SUMS, machine.platform.backing_memory().name, 0) if one.sums else ""
+    sums = tile_buffer_name(name, SUMS, machine.platform.backing_memory().name, 0) if step.sums else ""
     return RowCall(
         number=number,
-        one=one,
+        one=step,
         extents=trips,
         backward=region.line_buffers is not None and region.line_buffers.backward,
-        site=machine.site(one.step),
+        site=machine.site(step.step),
         kernel=binding.kernel,
-        access=machine.access(one.step),
+        access=machine.access(step.step),
         bindings=operand_bindings(machine.bound.site(node), machine.operators[node.op], binding, book, inner),
-        function=given.function(one.index, node.op),
+        function=lowering.function(step.index, node.op),
         book=book,
         line_buffer=held,
         sums=book.of_buffer(sums) if sums else None,
         sums_region=_all_of(sums, book) if sums else None,
         scratch=f"{region.name}.scratch",
-        scratch_bytes=steps.calls.scratch_bytes(one, trips),
-        edges=_edges(number, one, region, given, held),
-        stripes=_stripes(region, given),
+        scratch_bytes=steps.calls.scratch_bytes(step, trips),
+        edges=_edges(number, step, region, lowering, held),
+        stripes=_stripes(region, lowering),
     )
 
 
 def _edges(
-    number: int, one: BufferedStep, region: Region, given: Lowering, held: Mapping[str, HeldRows]
+    number: int, step: BufferedStep, region: Region, lowering: Lowering, held: Mapping[str, HeldRows]
 ) -> PassedColumns | None:
-    kept, stripes = held.get(one.output.value), _stripes(region, given)
-    if kept is None or kept.columns is None or stripes is None or not one.edges_bytes:
+    kept, stripes = held.get(step.output.value), _stripes(region, lowering)
+    if kept is None or kept.columns is None or stripes is None or not step.edges_bytes:
         return None
-    name = tile_buffer_name(one.step.name, EDGES, given.machine.platform.backing_memory().name, 0)
+    name = tile_buffer_name(step.step.name, EDGES, lowering.machine.platform.backing_memory().name, 0)
     return PassedColumns(
         number=number,
-        one=one,
+        one=step,
         held=kept.place,
         held_region=kept.region,
         capacity=kept.capacity,
         first=Field(Element(ROWS.variable, Number(number)), "first"),
-        place=given.book.of_buffer(name),
-        region=_all_of(name, given.book),
+        place=lowering.book.of_buffer(name),
+        region=_all_of(name, lowering.book),
         stripes=stripes,
     )
 
 
-def _stripes(region: Region, given: Lowering) -> StripeTable | None:
+def _stripes(region: Region, lowering: Lowering) -> StripeTable | None:
     if region.line_buffers is None or region.line_buffers.stripes is None:
         return None
-    index = given.machine.numbers[region.name]
-    function = given.function(index, given.machine.nodes[region.name].op)
+    index = lowering.machine.numbers[region.name]
+    function = lowering.function(index, lowering.machine.nodes[region.name].op)
     return StripeTable(name=Name(f"{function}_columns"), stripes=region.line_buffers.stripes)
 
 
 # --- the last step's function
 
 
-def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given: Lowering) -> StepCode:
-    book, rows = given.book, region.line_buffers
-    counters = counters_name(region, given.machine.platform.backing_memory().name)
+def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, lowering: Lowering) -> StepCode:
+    book, rows = lowering.book, region.line_buffers
+    counters = counters_name(region, lowering.machine.platform.backing_memory().name)
     order = Name(f"{calls[-1].function}_order")
     table = list(call_schedule_table(rows.call_schedule if rows else ()))
     start = book.of_buffer(counters).address
@@ -195,18 +196,18 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
     )
     waits = any(PROGRESS in part.parameters for part in parts)
     following = next_call(order) if waits else Element(order, Name("at") + Name("call") + 2)
-    one = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
+    switch = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
     alone = len(parts) == 1 and not waits
-    again = _calls_of(parts[0], rows) if alone else _loops(order, len(table), one)
+    again = _calls_of(parts[0], rows) if alone else _loops(order, len(table), switch)
     stripes, loops = calls[-1].stripes, (begun, again)
-    early = tuple(call_part(parts[call.number], {}) for call in calls if _comes_early(call, given))
-    every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, one, early) if waits else loops
+    early = tuple(call_part(parts[call.number], {}) for call in calls if _comes_early(call, lowering))
+    every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, switch, early) if waits else loops
     counted = Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", start))
     body: tuple[Statement, ...] = (counted, *((stripes.each(every),) if stripes else every))
     return StepCode(
         step=calls[-1].one.step.name,
         function=calls[-1].function,
-        comment=_comment(calls[-1], calls, region, given),
+        comment=_comment(calls[-1], calls, region, lowering),
         parameters=tuple(sorted(used((*book.bases, PROGRESS, ARRIVALS, DEPARTURES), body), key=lambda base: base.name)),
         body=body,
         declarations=(*((stripes.text(),) if stripes else ()), *(() if alone else (_declared(order, table),))),
@@ -214,9 +215,9 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
     )
 
 
-def _comes_early(call: RowCall, given: Lowering) -> bool:
+def _comes_early(call: RowCall, lowering: Lowering) -> bool:
     """Whether rows are taken before the call that reads them: those of several inputs may come in any order."""
-    arriving = given.row_steps.arriving
+    arriving = lowering.row_steps.arriving
     return len(arriving) > 1 and call.one.step.name in arriving
 
 
@@ -255,17 +256,17 @@ def _declared(order: Name, table: Sequence[int]) -> str:
 # --- comments
 
 
-def _nothing(call: RowCall, region: Region, given: Lowering) -> StepCode:
+def _nothing(call: RowCall, region: Region, lowering: Lowering) -> StepCode:
     """A step that is computed in the last one's function."""
-    comment = _comment(call, (call,), region, given)
+    comment = _comment(call, (call,), region, lowering)
     return StepCode(step=call.one.step.name, function=call.function, comment=comment, parameters=(), body=())
 
 
-def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Lowering) -> tuple[str, ...]:
-    machine, sink = given.machine, given.machine.numbers[region.name]
+def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, lowering: Lowering) -> tuple[str, ...]:
+    machine, sink = lowering.machine, lowering.machine.numbers[region.name]
     final = call.one.step.name == region.name
     total = len(region.line_buffers.calls) if region.line_buffers else 0
-    numbers = ", ".join(str(one.one.index) for one in calls)
+    numbers = ", ".join(str(candidate.one.index) for candidate in calls)
     often = f" for each of {len(call.stripes.stripes.bounds)} stripes" if call.stripes else ""
     whose = f"steps {numbers} together" if len(calls) > 1 else f"step {numbers} alone"
     line = f"{whose}, in {total} calls{often}" if final else f"by rows, in the function of step {sink}"
@@ -275,7 +276,7 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Low
         call.site,
         machine.bound.bindings[call.one.step.name],
         [binding for binding in call.bindings if binding.what not in call.line_buffer],
-        given.book,
+        lowering.book,
         call.one.step,
         buffers=list(_rows(call)),
         tiles=[_trips_line(call), line],

@@ -187,7 +187,7 @@ def step_call_part(call: RowCall) -> tuple[Part, tuple[CodeFragment, ...]]:
     """The function, and the C at file scope that its kernel needs."""
     names = _names(call)
     operands = _operands(call, names)
-    asked = Call(
+    call_here = Call(
         site=call.site,
         operands=operands.given,
         extents={loop: str(high - low) for loop, (low, high) in call.box.items()},
@@ -197,7 +197,7 @@ def step_call_part(call: RowCall) -> tuple[Part, tuple[CodeFragment, ...]]:
     )
     compute = KernelCall(
         kernel=call.kernel.name,
-        code=render_call(call.kernel, asked),
+        code=render_call(call.kernel, call_here),
         reads=tuple(operands.reads),
         writes=tuple(operands.writes),
     )
@@ -213,10 +213,10 @@ def step_call_part(call: RowCall) -> tuple[Part, tuple[CodeFragment, ...]]:
         role="rows",
         function=f"{call.function}_rows",
         comment=(f"Step {call.one.index}: {'its next rows' if call.one.loop else 'all of it'}.",),
-        parameters=used((*sorted(call.book.bases, key=lambda one: one.name), ROWS, STRIPE), body),
+        parameters=used((*sorted(call.book.bases, key=lambda base: base.name), ROWS, STRIPE), body),
         body=body,
     )
-    return part, render_source(call.kernel, asked)
+    return part, render_source(call.kernel, call_here)
 
 
 def _each_run(
@@ -266,42 +266,42 @@ def traced_rows(call: RowCall) -> Iterator[Statement]:
     held = call.line_buffer.get(call.one.output.value)
     if held is None:
         return
-    one, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
-    whole = (Number(1), Number(1), Number(one.row_bytes * one.rows))  # at once, with the last trip
-    rows = blocks_of(one, held.rows) if one.axis is not None else whole
+    step, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
+    whole = (Number(1), Number(1), Number(step.row_bytes * step.rows))  # at once, with the last trip
+    rows = blocks_of(step, held.rows) if step.axis is not None else whole
     code = FunctionCall("TW_ROWS", (*arguments, *rows, STRIPE.variable if call.stripes else NOTHING))
     yield KernelCall(kernel="TW_ROWS", code=code, reads=(held.region,), writes=())
 
 
-def blocks_of(one: BufferedStep, rows: int) -> tuple[Expression, Expression, Expression]:
+def blocks_of(step: BufferedStep, rows: int) -> tuple[Expression, Expression, Expression]:
     """Blocks of rows that lie together, rows in each, and the bytes of one."""
-    layout = one.output.layout
-    outside = layout[: layout.index(one.axis)] if one.axis is not None else ()
-    blocks = prod(one.shape[axis] for axis in outside)
-    return Number(blocks), Number(rows), Number(one.row_bytes // blocks)
+    layout = step.output.layout
+    outside = layout[: layout.index(step.axis)] if step.axis is not None else ()
+    blocks = prod(step.shape[axis] for axis in outside)
+    return Number(blocks), Number(rows), Number(step.row_bytes // blocks)
 
 
 def _names(call: RowCall) -> Mapping[str, str]:
-    taken = [*_LOCALS, *(one.name for one in call.book.bases)]
+    taken = [*_LOCALS, *(base.name for base in call.book.bases)]
     texts = {binding.operand: binding.operand.lower() for binding in call.bindings}
     names = unique_identifiers(texts.values(), taken=taken, fallback="x")
     return {operand: names[text] for operand, text in texts.items()}
 
 
 def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
-    found = _Operands()
+    operands = _Operands()
     for binding in call.bindings:
         stem = names[binding.operand]
         spans = window(call.access, binding.operand, call.box, axis_names(stem, len(binding.shape)))
-        found.spans.extend(spans)
+        operands.spans.extend(spans)
         held = call.line_buffer.get(binding.what)
         steps, origin = _stored(binding.shape, binding.layout, held, call.stripes)
         address = (held.place if held else binding.place).address + _distance(spans, origin, steps, binding.dtype)
-        _add(found, binding.operand, stem, address, binding.dtype, binding.shape, steps, spans, binding.written)
-        (found.writes if binding.written else found.reads).append(held.region if held else binding.region)
-    _add_sums(found, call)
-    _add_scratch(found, call)
-    return found
+        _add(operands, binding.operand, stem, address, binding.dtype, binding.shape, steps, spans, binding.written)
+        (operands.writes if binding.written else operands.reads).append(held.region if held else binding.region)
+    _add_sums(operands, call)
+    _add_scratch(operands, call)
+    return operands
 
 
 def _stored(
@@ -339,7 +339,7 @@ def _distance(spans: Sequence[CSpan], origin: Sequence[Expression], steps: Seque
 
 
 def _add(
-    found: _Operands,
+    operands: _Operands,
     operand: str,
     name: str,
     address: Expression,
@@ -349,8 +349,8 @@ def _add(
     spans: Sequence[CSpan],
     written: bool,
 ) -> None:
-    found.declared.append(pointer_to(address, name, dtype, written=written))
-    found.given[operand] = Operand(
+    operands.declared.append(pointer_to(address, name, dtype, written=written))
+    operands.given[operand] = Operand(
         name=operand,
         pointer=name,
         dtype=dtype,
@@ -363,23 +363,23 @@ def _add(
     )
 
 
-def _add_sums(found: _Operands, call: RowCall) -> None:
+def _add_sums(operands: _Operands, call: RowCall) -> None:
     """The partial results, one for each element of the output."""
     if call.sums is None or call.one.sums is None or call.sums_region is None:
         return
     output, dtype = call.one.output, call.one.sums.dtype
     spans = window(call.access, output.name, call.box, [""] * len(output.shape))
     steps = strides(output.shape, output.layout)
-    _add(found, SUMS, SUMS, call.sums.address, dtype, output.shape, steps, spans, True)
-    found.reads.append(call.sums_region)
-    found.writes.append(call.sums_region)
+    _add(operands, SUMS, SUMS, call.sums.address, dtype, output.shape, steps, spans, True)
+    operands.reads.append(call.sums_region)
+    operands.writes.append(call.sums_region)
 
 
-def _add_scratch(found: _Operands, call: RowCall) -> None:
+def _add_scratch(operands: _Operands, call: RowCall) -> None:
     buffer = call.book.buffers.get(call.scratch)
     if buffer is None or not call.scratch_bytes:
-        found.given["scratch"] = scratch_operand("NULL", 0)
+        operands.given["scratch"] = scratch_operand("NULL", 0)
         return
-    found.given["scratch"] = scratch_operand("scratch", call.scratch_bytes)
-    found.declared.append(pointer_to(call.book.of_buffer(buffer.name).address, "scratch", DType.U8, written=True))
-    found.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))
+    operands.given["scratch"] = scratch_operand("scratch", call.scratch_bytes)
+    operands.declared.append(pointer_to(call.book.of_buffer(buffer.name).address, "scratch", DType.U8, written=True))
+    operands.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))

@@ -71,11 +71,11 @@ def _end_of_room(call: RowCall, port: Expression, low: Expression | None, rows: 
 def _taken(
     call: RowCall, read: OperandBinding, written: OperandBinding, number: int, several: bool
 ) -> tuple[Statement, ...]:
-    one, held = call.one, call.line_buffer.get(call.one.output.value)
+    step, held = call.one, call.line_buffer.get(call.one.output.value)
     place, region = (held.place, held.region) if held else (written.place, written.region)
-    rows = held.rows if held and one.axis is not None else one.rows
+    rows = held.rows if held and step.axis is not None else step.rows
     port = Reference(Element(ARRIVALS.variable, Number(number)))
-    arguments = (Reference(call.counter), port, PROGRESS.variable, _END, place.address, *blocks_of(one, rows))
+    arguments = (Reference(call.counter), port, PROGRESS.variable, _END, place.address, *blocks_of(step, rows))
     code = FunctionCall("tw_take_rows", arguments)
     taking = KernelCall(kernel="tw_take_rows", code=code, reads=(read.region,), writes=(region,))
     low = first_wanted(call)
@@ -84,12 +84,12 @@ def _taken(
 
 
 def _given(call: RowCall, read: OperandBinding, number: int) -> tuple[Statement, ...]:
-    one, held = call.one, call.line_buffer.get(read.what)
+    step, held = call.one, call.line_buffer.get(read.what)
     place, region = (held.place, held.region) if held else (read.place, read.region)
-    rolling = held is not None and one.axis is not None and held.rows < one.rows
+    rolling = held is not None and step.axis is not None and held.rows < step.rows
     first = Field(Element(ROWS.variable, Number(held.number)), "first") if held and rolling else Number(0)
     port = Reference(Element(DEPARTURES.variable, Number(number)))
-    blocks, room, size = blocks_of(one, held.rows if held and rolling else one.rows)
+    blocks, room, size = blocks_of(step, held.rows if held and rolling else step.rows)
     arguments = (Reference(call.counter), port, PROGRESS.variable, _END, place.address, first, blocks, room, size)
     code = FunctionCall("tw_give_rows", arguments)
     return _end_of_call(call), KernelCall(kernel="tw_give_rows", code=code, reads=(region,), writes=())
@@ -118,14 +118,14 @@ def with_rows(ports: tuple[Port, ...], machine: ScheduledMachine, regions: Seque
 def numbered_ports(machine: ScheduledMachine) -> Mapping[str, tuple[str, int]]:
     """By step that rows pass: the input or output, and its number among those inputs or those outputs."""
     graph, io = machine.bound.graph, machine.decisions.io
-    found: dict[str, tuple[str, int]] = {}
+    result: dict[str, tuple[str, int]] = {}
     for ends, steps in (
         (graph.inputs, arrivals(machine.scheduled, io)),
         (graph.outputs, departures(machine.scheduled, io)),
     ):
         order = [name for name in ends if name in steps.values()]
-        found.update((step, (name, order.index(name))) for step, name in steps.items())
-    return found
+        result.update((step, (name, order.index(name))) for step, name in steps.items())
+    return result
 
 
 def _rows(
@@ -133,8 +133,8 @@ def _rows(
 ) -> Iterator[tuple[str, PortRows]]:
     steps = LineBufferAnalysis(machine)
     for step, (name, _) in passing.items():
-        one = steps.at(machine.numbers[step])
-        blocks, count, piece = (item.number or 0 for item in blocks_of(one, one.rows))
+        port = steps.at(machine.numbers[step])
+        blocks, count, piece = (item.number or 0 for item in blocks_of(port, port.rows))
         yield name, PortRows(count=count, blocks=blocks, piece_bytes=piece, step=sinks[step])
 
 

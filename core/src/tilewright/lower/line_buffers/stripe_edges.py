@@ -47,10 +47,10 @@ class PassedColumns:
             raise ValueError(f"columns of step '{self.one.step.name}' cannot pass")
         apart = around[0] if around else axis
         counts, size = (rows[1] - rows[0], Number(shape[around[0]] if around else 1)), here[columns.axis]
-        arrived, (begin, many) = self.stripes.arrived(self.number), self.stripes.passed(self.number)
+        arrived, (begin, count) = self.stripes.arrived(self.number), self.stripes.passed(self.number)
         yield self._passed(there, kept, arrived * size, counts, (here, waiting), (axis, apart))
         there = there + begin * size
-        yield self._passed(kept, there, many * size, counts, (waiting, here), (axis, apart))
+        yield self._passed(kept, there, count * size, counts, (waiting, here), (axis, apart))
 
     def _steps_bytes(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Between neighbours along each axis."""

@@ -142,7 +142,9 @@ def _struct(box: RegionBox) -> tuple[str, ...]:
 
 
 def _tilings(region: Region, analysis: RegionAnalysis, context: Lowering) -> tuple[TiledStep, ...]:
-    functions = [context.function(one.index, context.machine.nodes[one.step.name].op) for one in analysis.members]
+    functions = [
+        context.function(member.index, context.machine.nodes[member.step.name].op) for member in analysis.members
+    ]
     box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()
     buffers = {

@@ -42,9 +42,11 @@ def _average_pool(site: Site) -> Mapping[str, Attribute] | str:
         kept = [at for at, count in enumerate(stored.terms) if count in counted] or [0]
         lowest, highest = (tuple(ends[at] for at in kept) for ends in (bounds.lowest, bounds.highest))
         terms = tuple(stored.terms[at] for at in kept)
-        few = _exact(requant, replace(stored, terms=terms), replace(bounds, lowest=lowest, highest=highest))
+        compact = _exact(requant, replace(stored, terms=terms), replace(bounds, lowest=lowest, highest=highest))
         places = [kept.index(at) if at in kept else 0 for at in range(len(stored.terms))]
-        return replace(few.of_channels(places), scale=tuple(few.scale[place] for place in places), stored=stored)
+        return replace(
+            compact.of_channels(places), scale=tuple(compact.scale[place] for place in places), stored=stored
+        )
 
     return requantised(exact)(site)
 
@@ -54,12 +56,12 @@ def _exact(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) ->
     ratios = stored.ratios()
     steps = requant.low - requant.zero_point, requant.high - requant.zero_point
     reaches = tuple(zip(bounds.lowest, bounds.highest, strict=True))
-    found = [exact_scale(ratio, reach, steps) for ratio, reach in zip(ratios, reaches, strict=True)]
-    scales = tuple(scale for scale, _ in found)
+    result = [exact_scale(ratio, reach, steps) for ratio, reach in zip(ratios, reaches, strict=True)]
+    scales = tuple(scale for scale, _ in result)
     plain = replace(requant, scale=scales, rounding=FLOAT32)
     above, below = (tuple(r.numerator for r in ratios), tuple(r.denominator for r in ratios))
     reach = max(map(abs, (*bounds.lowest, *bounds.highest)))
-    if all(exact for _, exact in found) or min(above) <= 0 or reach * max(above) + max(below) >= _LARGEST_PRODUCT:
+    if all(exact for _, exact in result) or min(above) <= 0 or reach * max(above) + max(below) >= _LARGEST_PRODUCT:
         return plain
     return replace(plain, rounding=Rational(numerator=above, denominator=below))
 

@@ -23,8 +23,8 @@ def requantised(function: Requantised) -> OperatorFunction:
         requant = site.node.requant()
         if requant.stored is None:
             return "the scales of the file are not known here"
-        found = function(requant, requant.stored, BOUNDS[site.node.op](site))
-        return found if isinstance(found, str) else {"requant": found}
+        result = function(requant, requant.stored, BOUNDS[site.node.op](site))
+        return result if isinstance(result, str) else {"requant": result}
 
     return declared
 
@@ -40,10 +40,10 @@ def both_sides(function: Requantised) -> OperatorFunction:
                 continue
             if requant.stored is None:
                 return "the scales of the file are not known here"
-            found = function(requant, requant.stored, BOUNDS[site.node.op](site))
-            if isinstance(found, str):
-                return found
-            changed[name] = found
+            result = function(requant, requant.stored, BOUNDS[site.node.op](site))
+            if isinstance(result, str):
+                return result
+            changed[name] = result
         return changed
 
     return declared

@@ -222,8 +222,8 @@ def _import_squeeze(node: OnnxNode, graph: Conversion) -> None:
 
 def _import_unsqueeze(node: OnnxNode, graph: Conversion) -> None:
     shape = graph.tensor(node.inputs[0]).shape
-    given = node.integers("axes") if "axes" in node.attributes else None
-    count = len(given) if given is not None else graph.need_constant(node, 1).size
+    axes_given = node.integers("axes") if "axes" in node.attributes else None
+    count = len(axes_given) if axes_given is not None else graph.need_constant(node, 1).size
     axes = _axes(node, graph, len(shape) + count) or ()
     old = iter(shape)
     _emit(node, graph, [1 if axis in axes else next(old) for axis in range(len(shape) + count)])

@@ -45,8 +45,8 @@ def _import_elements(node: OnnxNode, graph: Conversion) -> None:
     own = [extent if at != axis else 1 for at, extent in enumerate(indices.shape)]
     grid = np.indices(own, sparse=True) if own else ()
     starts = np.zeros(own, np.int64)
-    for one, step in zip(grid, strides, strict=True):
-        starts = starts + one * step
+    for coordinate, step in zip(grid, strides, strict=True):
+        starts = starts + coordinate * step
     starts = np.broadcast_to(starts, indices.shape).reshape(-1)
     flat = _flat(node, graph, node.inputs[1], (indices.elements,), "indices")
     _emit(node, graph, _places(node, graph, [flat], [x.shape[axis]], [strides[axis]], starts), 1)

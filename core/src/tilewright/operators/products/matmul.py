@@ -44,10 +44,10 @@ def _infer_matmul(site: Site) -> tuple[Tensor, ...]:
     rank = max(len(lead_a), len(lead_b))
     pairs = zip((1,) * (rank - len(lead_a)) + lead_a, (1,) * (rank - len(lead_b)) + lead_b, strict=True)
     lead = []
-    for one, other in pairs:
-        if one != other and 1 not in (one, other):
+    for left, right in pairs:
+        if left != right and 1 not in (left, right):
             raise shape_error(site, f"{list(lead_a)} and {list(lead_b)} do not broadcast")
-        lead.append(other if one == 1 else one)
+        lead.append(right if left == 1 else left)
     shape = (*lead, a.shape[-2], b.shape[-1])
     return (Tensor(name=site.node.outputs[0], dtype=a.dtype, shape=shape),)
 

@@ -49,12 +49,14 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 def dequantised_rows(site: Site, inputs: Sequence[Array | None]) -> Doubles:
     """The weights as the numbers that they stand for, exactly: [N, K]."""
-    b, scales, zeros = (None if one is None else np.asarray(one, np.float64) for one in (*inputs, None, None)[1:4])
+    b, scales, zeros = (
+        None if array is None else np.asarray(array, np.float64) for array in (*inputs, None, None)[1:4]
+    )
     if b is None or scales is None:
         raise TypeError(f"{site.node.name}: B and S are needed")
     block = np.arange(b.shape[1]) // site.node.integer("block_size")
-    found: Doubles = (b if zeros is None else b - zeros[:, block]) * scales[:, block]
-    return found
+    result: Doubles = (b if zeros is None else b - zeros[:, block]) * scales[:, block]
+    return result
 
 
 def _exact(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False) -> Doubles:
@@ -116,7 +118,7 @@ def _match(site: Site) -> str | None:
         return "weights, scales, zero points and the bias must be constants"
     low, high = limits(site.node.weight_bits)
     numbers = [np.asarray(site.constant(index)) for index in (1, 3) if site.has_input(index)]
-    if any(one.min(initial=0) < low or one.max(initial=0) > high for one in numbers):
+    if any(number.min(initial=0) < low or number.max(initial=0) > high for number in numbers):
         return f"weights or zero points are beyond {low} .. {high}"
     return None
 
@@ -192,12 +194,12 @@ def _zero_points(node: OnnxNode, graph: Conversion, columns: int, blocks: int) -
     """The constant, or "" where all zero points are half of the range."""
     if len(node.inputs) <= 3 or not node.inputs[3]:
         return ""
-    given, bits = graph.need_constant(node, 3), node.integer("bits", 4)
-    if given.dtype != np.uint8:
-        raise graph.refuse(node, f"its zero points are {given.dtype}; packed ones, uint8, are supported")
-    if given.size != columns * row_bytes(blocks, bits):
-        raise graph.refuse(node, f"{given.size:,} bytes do not hold zero points of {columns} rows of {blocks} blocks")
-    zeros = _unsigned(given.reshape(columns, -1), blocks, bits)
+    points, bits = graph.need_constant(node, 3), node.integer("bits", 4)
+    if points.dtype != np.uint8:
+        raise graph.refuse(node, f"its zero points are {points.dtype}; packed ones, uint8, are supported")
+    if points.size != columns * row_bytes(blocks, bits):
+        raise graph.refuse(node, f"{points.size:,} bytes do not hold zero points of {columns} rows of {blocks} blocks")
+    zeros = _unsigned(points.reshape(columns, -1), blocks, bits)
     return graph.add_constant(zeros, "zero_points") if zeros.any() else ""
 
 

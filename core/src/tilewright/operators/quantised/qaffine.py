@@ -51,9 +51,9 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
     return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=x.shape),)
 
 
-def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+def _broadcast(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
     try:
-        return tuple(np.broadcast_shapes(one, other))
+        return tuple(np.broadcast_shapes(left, right))
     except ValueError:
         return None
 

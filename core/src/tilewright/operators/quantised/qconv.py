@@ -218,7 +218,7 @@ def _values(call: Call, *, narrow: bool = False) -> Mapping[str, object]:
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "weight_bits": width,
-        **{f"{name}_type": one.dtype.c_type for name, one in (("x", x), ("w", w), ("y", y))},
+        **{f"{name}_type": tensor.dtype.c_type for name, tensor in (("x", x), ("w", w), ("y", y))},
         "b_type": b_type,
         "fields": {
             "batches": y.extents[0],

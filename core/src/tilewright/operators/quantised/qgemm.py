@@ -176,8 +176,8 @@ def _matmul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array
 def matmul_bounds(site: Site) -> AccumulatorBounds:
     """Range of the accumulator of a QMatMul, the same for all elements."""
     zeros = (site.node.integer("a_zero_point"), zero_points(site.node, "b_zero_point")[0])
-    one, other = (tuple(end - zeros[index] for end in input_range(site, index)) for index in (0, 1))
-    return product_bounds((one[0], one[1]), (other[0], other[1]), terms=site.input(0).shape[-1])
+    left, right = (tuple(end - zeros[index] for end in input_range(site, index)) for index in (0, 1))
+    return product_bounds((left[0], left[1]), (right[0], right[1]), terms=site.input(0).shape[-1])
 
 
 def matmul_requant_form(site: Site) -> RequantForm:

@@ -28,8 +28,8 @@ Array = npt.NDArray[np.generic]
 
 def negative(site: Site) -> Requant | None:
     """The requantisation of what is below the zero point, where it is another."""
-    found = site.node.attributes.get("negative")
-    return found if isinstance(found, Requant) else None
+    result = site.node.attributes.get("negative")
+    return result if isinstance(result, Requant) else None
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:

@@ -167,8 +167,8 @@ def _parameter(site: Site, array: Array) -> Array:
 
 
 def _zero_point(site: Site, inputs: Sequence[Array | None]) -> npt.NDArray[np.int64]:
-    given = inputs[2] if len(inputs) > 2 else None
-    return _parameter(site, np.zeros(1, np.int64) if given is None else np.asarray(given)).astype(np.int64)
+    zero = inputs[2] if len(inputs) > 2 else None
+    return _parameter(site, np.zeros(1, np.int64) if zero is None else np.asarray(zero)).astype(np.int64)
 
 
 def _quantize(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -189,7 +189,9 @@ def _access(site: Site) -> Access:
     loops = [f"a{axis}" for axis in range(len(site.input(0).shape))]
     if site.node.integer("block_size"):
         operands = zip("XSZ", site.inputs, strict=False)
-        return whole({name: one.shape for name, one in operands if one is not None}, {"Y": site.output.shape})
+        return whole(
+            {name: operand.shape for name, operand in operands if operand is not None}, {"Y": site.output.shape}
+        )
     shapes = {"X": site.input(0).shape, "S": site.input(1).shape, "Y": site.output.shape}
     parameter = ("0" if shapes["S"] == (1,) else loops[_axis(site)]) if shapes["S"] else ""
     zero = ""

@@ -49,12 +49,12 @@ def result_type(site: Site, channels: int) -> DType:
     return DType.F32 if is_scaled(site) else DType.I32
 
 
-def scaled(site: Site, sums: Integers, given: Sequence[Array | None], axis: int) -> Array:
+def scaled(site: Site, sums: Integers, stated: Sequence[Array | None], axis: int) -> Array:
     """The result of exact `sums`, whose channels lie along `axis`; `given` are all inputs."""
     whole = (sums & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
     if not is_scaled(site):
         return whole
-    s, f, c = (None if array is None else np.asarray(array, np.float32) for array in (*given, *(None,) * 7)[FIRST:7])
+    s, f, c = (None if array is None else np.asarray(array, np.float32) for array in (*stated, *(None,) * 7)[FIRST:7])
     behind = (1,) * (sums.ndim - 1 - axis % sums.ndim)
     with np.errstate(all="ignore"):
         scale = np.float32(1) if s is None else s.reshape(-1)
@@ -75,17 +75,17 @@ def place(shape: tuple[int, ...], loop: str) -> str:
 
 def c_values(call: Call) -> Mapping[str, object]:
     """What the templates of both products want to know: whether there are scales, strides of F and C, arguments."""
-    given = {name: call.operands.get(name) for name in NAMES}
+    stated = {name: call.operands.get(name) for name in NAMES}
     steps = {
         f"{name.lower()}_step": operand.strides[0] if operand and operand.shape not in ONE else 0
-        for name, operand in given.items()
+        for name, operand in stated.items()
         if name != "S"
     }
     is_float = is_scaled(call.site)
     return {
         "is_float": is_float,
         "scale_fields": steps if is_float else {},
-        "scale_arguments": "".join(f"{operand or '(const float *)0'}, " for operand in given.values())
+        "scale_arguments": "".join(f"{operand or '(const float *)0'}, " for operand in stated.values())
         if is_float
         else "",
     }

@@ -93,8 +93,8 @@ class IntegerCell:
 
     def step(self, x: Integers, h: Integers, c: Integers) -> tuple[Integers, Integers]:
         """The next hidden state as it is stored, and the next c."""
-        given = self.given(x)
-        return self._lstm(given, h, c) if self.node.op == "QLSTM" else self._gru(given, h, c)
+        outer = self.given(x)
+        return self._lstm(outer, h, c) if self.node.op == "QLSTM" else self._gru(outer, h, c)
 
     def begun(self, h: Integers) -> Integers:
         """The c of a GRU whose hidden state is h."""
@@ -113,8 +113,8 @@ class IntegerCell:
     def _stored(self, product: Integers, scale: float) -> Integers:
         return np.clip(scaled(product, scale) + self.zero_point, *self.dtype.limits)
 
-    def _lstm(self, given: list[Integers], h: Integers, c: Integers) -> tuple[Integers, Integers]:
-        i, o, f, g = (limited(own + inner) for own, inner in zip(given, self._inner(h), strict=True))
+    def _lstm(self, outer: list[Integers], h: Integers, c: Integers) -> tuple[Integers, Integers]:
+        i, o, f, g = (limited(own + inner) for own, inner in zip(outer, self._inner(h), strict=True))
         node, power = self.node, self.node.integer("cell_power")
         kept = limited(scaled(sigmoid(f) * c, 1 / ONE))
         written = limited(scaled(sigmoid(i) * tanh(g), node.number("write_scale")))
@@ -122,14 +122,14 @@ class IntegerCell:
         after = np.clip(limited(kept + written), -limit, limit)
         return self._stored(sigmoid(o) * tanh(after, power), ONE**-2 / node.number("hidden_scale")), after
 
-    def _gru(self, given: list[Integers], h: Integers, c: Integers) -> tuple[Integers, Integers]:
+    def _gru(self, outer: list[Integers], h: Integers, c: Integers) -> tuple[Integers, Integers]:
         inner = self._inner(h)
-        z, r = (sigmoid(limited(given[gate] + inner[gate])) for gate in range(2))
+        z, r = (sigmoid(limited(outer[gate] + inner[gate])) for gate in range(2))
         if self.node.integer("linear_before_reset"):
             inside = (r * inner[2] + HALF) >> 15
         else:
             left = (r * (h - self.zero_point) + HALF) >> 15
             inside = self._gate(left @ self.inner[2 * self.hidden :].T, "inner_scales", 2)
-        n = tanh(limited(given[2] + inside))
+        n = tanh(limited(outer[2] + inside))
         after = (z * c + (ONE - z) * n + HALF) >> 15
         return self._stored(after, 1 / ONE / self.node.number("hidden_scale")), after

@@ -127,15 +127,15 @@ class Cell:
             return _known(np.zeros_like(c.exact))
         return _known(self.peepholes[gate * hidden : (gate + 1) * hidden]) * c
 
-    def _gru(self, given: Value, h: Value, hidden: int) -> Value:
+    def _gru(self, outer: Value, h: Value, hidden: int) -> Value:
         gates = [self.weights[gate * hidden : (gate + 1) * hidden] for gate in range(3)]
-        z, r = (self._through(0, given.part(gate, hidden) + _product(h, gates[gate])) for gate in range(2))
+        z, r = (self._through(0, outer.part(gate, hidden) + _product(h, gates[gate])) for gate in range(2))
         if self.node.integer("linear_before_reset"):
             inner = _product(h, gates[2])
             inside = r * (inner if self.bias is None else inner + _known(self.bias))
         else:
             inside = _product(r * h, gates[2])
-        return z.from_one() * self._through(1, given.part(2, hidden) + inside) + z * h
+        return z.from_one() * self._through(1, outer.part(2, hidden) + inside) + z * h
 
 
 def _activations(node: Node) -> tuple[Activation, ...]:
@@ -153,12 +153,12 @@ def _lengths(site: Site, inputs: Sequence[Array | None]) -> npt.NDArray[np.int64
 
 def _run(site: Site, inputs: Sequence[Array | None]) -> tuple[Value, ...]:
     """Every output, as many as the node has."""
-    given, weights, bias, peepholes, _, h0, c0 = (
+    x, weights, bias, peepholes, _, h0, c0 = (
         None if array is None else np.asarray(array, np.float64) for array in (*inputs, *(None,) * 7)[:7]
     )
-    if given is None or weights is None:
+    if x is None or weights is None:
         raise TypeError(f"{site.node.name}: G and R are needed")
-    steps, batches, hidden = *given.shape[:2], weights.shape[1]
+    steps, batches, hidden = *x.shape[:2], weights.shape[1]
     lengths, reverse = _lengths(site, inputs), bool(site.node.integer("reverse"))
     cell = Cell(node=site.node, weights=weights, bias=bias, peepholes=peepholes, functions=_activations(site.node))
     zero = np.zeros((batches, hidden))
@@ -168,7 +168,7 @@ def _run(site: Site, inputs: Sequence[Array | None]) -> tuple[Value, ...]:
     for step in range(steps):
         alive = step < lengths
         at = np.where(alive, lengths - 1 - step if reverse else step, step)
-        h_next, c_next = cell.step(given[at, rows], h, c)
+        h_next, c_next = cell.step(x[at, rows], h, c)
         h, c = h_next.where(alive, h), c_next.where(alive, c)
         exact[at[alive], rows[alive]], off[at[alive], rows[alive]] = h.exact[alive], h.off[alive]
     states = (h, c) if site.node.op == "LSTMSteps" else (h,)

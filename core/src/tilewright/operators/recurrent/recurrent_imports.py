@@ -89,8 +89,8 @@ def _layer(kind: str, node: OnnxNode, graph: Conversion) -> Layer:
 
 def _functions(kind: str, node: OnnxNode, graph: Conversion, directions: int) -> list[Mapping[str, Attribute]]:
     """Names and parameters of the activations of each direction; parameters are given to those that take some."""
-    given = node.attributes.get("activations", _DEFAULTS[kind] * directions)
-    names = [str(name) for name in given] if isinstance(given, tuple) else []
+    activations = node.attributes.get("activations", _DEFAULTS[kind] * directions)
+    names = [str(name) for name in activations] if isinstance(activations, tuple) else []
     known = {name.lower(): name for name in KINDS}
     if len(names) != len(_DEFAULTS[kind]) * directions or any(name.lower() not in known for name in names):
         raise graph.refuse(node, f"activations are {names}; {len(_DEFAULTS[kind])} are needed for each direction")
@@ -110,15 +110,15 @@ _PARAMETRIC = (  # names of activations that take alpha, and beta
 def _parameters(node: OnnxNode, graph: Conversion, names: Sequence[str], which: int) -> tuple[float, ...]:
     """Values in the order of the activations that take them; the defaults where none are left."""
     attribute = ("activation_alpha", "activation_beta")[which]
-    given = node.attributes.get(attribute, ())
-    left = [float(value) for value in given] if isinstance(given, tuple) else []
-    found = []
+    values = node.attributes.get(attribute, ())
+    left = [float(value) for value in values] if isinstance(values, tuple) else []
+    result = []
     for name in names:
         takes = name in _PARAMETRIC[which]
-        found.append(left.pop(0) if takes and left else KINDS[name].defaults[which])
+        result.append(left.pop(0) if takes and left else KINDS[name].defaults[which])
     if left:
         raise graph.refuse(node, f"{attribute} has more values than there are activations that take one")
-    return tuple(found)
+    return tuple(result)
 
 
 def _direction(

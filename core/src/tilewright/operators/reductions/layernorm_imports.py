@@ -133,8 +133,8 @@ def _import_mean_variance(node: OnnxNode, graph: Conversion) -> None:
     """(x - mean) / (sqrt(variance) + 1e-9), over any axes."""
     need_types(node, graph, DType.F32)
     rank = len(graph.tensor(node.inputs[0]).shape)
-    given = node.integers("axes", (0, 2, 3))
-    axes = tuple(sorted({need_axis(node, graph, axis, rank) for axis in given} or range(rank)))
+    axes_given = node.integers("axes", (0, 2, 3))
+    axes = tuple(sorted({need_axis(node, graph, axis, rank) for axis in axes_given} or range(rank)))
     centred = _emit_centred(node, graph, axes)
     deviation = graph.emit(node, "Sqrt", (_emit_variance(node, graph, centred, axes),), hint="deviation")
     outside = graph.add_constant(np.full(1, _OUTSIDE, np.float32), "epsilon")

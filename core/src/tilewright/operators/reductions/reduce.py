@@ -168,8 +168,8 @@ def _import_reduced(op: str, by_input: bool, node: OnnxNode, graph: Conversion) 
     attributes: dict[str, Attribute] = {"axes": tuple(positive), "keepdims": int(bool(node.integer("keepdims", 1)))}
     if dtype is DType.BOOL:
         byte = graph.emit(node, "Cast", (x,), (), {"to": "u8"}, "bytes")
-        found = graph.emit(node, op, (byte,), (), attributes, "found")
-        graph.emit(node, "Cast", (found,), node.outputs, {"to": "bool"})
+        result = graph.emit(node, op, (byte,), (), attributes, "found")
+        graph.emit(node, "Cast", (result,), node.outputs, {"to": "bool"})
         return
     graph.emit(node, op, (x,), node.outputs, attributes)
 

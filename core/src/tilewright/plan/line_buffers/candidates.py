@@ -49,24 +49,24 @@ def line_buffered_plans(
     more than `recompute` times the multiply-accumulates. `known`: of the same binding in the same order.
     """
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
-    found, known = list[LineBufferedPlan](), known or CallCache()
+    result, known = list[LineBufferedPlan](), known or CallCache()
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         machine = ScheduledMachine(chosen[0], operators, chosen[1])
         programs = line_buffer_search(machine, most, known)
-        found.extend(
-            _way(programs, one, before)
-            for one in programs.front()
-            if any(segment.row_schedule for segment in one.segments) and one.recomputed_macs <= most
+        result.extend(
+            _way(programs, partition, before)
+            for partition in programs.front()
+            if any(segment.row_schedule for segment in partition.segments) and partition.recomputed_macs <= most
         )
         if not decisions.streams_io:  # rows pass steps that are called by rows
-            found.extend(_overlaid(machine, before, known=known))
-    return tuple(sorted(found, key=lambda one: (one.partition.cycles, one.size_bytes)))
+            result.extend(_overlaid(machine, before, known=known))
+    return tuple(sorted(result, key=lambda plan: (plan.partition.cycles, plan.size_bytes)))
 
 
-def _way(programs: LineBufferSearch, one: LineBufferPartition, cycles: float) -> LineBufferedPlan:
+def _way(programs: LineBufferSearch, partition: LineBufferPartition, cycles: float) -> LineBufferedPlan:
     """`cycles`: of layer by layer."""
-    size, slowdown = programs.least_bytes(one), one.cycles / max(cycles, 1.0)
-    return LineBufferedPlan(search=programs, partition=one, size_bytes=size, cycle_ratio=slowdown)
+    size, slowdown = programs.least_bytes(partition), partition.cycles / max(cycles, 1.0)
+    return LineBufferedPlan(search=programs, partition=partition, size_bytes=size, cycle_ratio=slowdown)
 
 
 def _schedules(
@@ -98,8 +98,8 @@ def _overlaid(
     known: CallCache | None = None,
 ) -> tuple[LineBufferedPlan, ...]:
     programs, divisions = overlaid_steps(machine, most * cycles, most_bytes, known)
-    small = (one for one in divisions[-MOST_PLANNED:] if one.size_bytes <= most_bytes)
-    return tuple(way for way in (_way(programs, one, cycles) for one in small) if way.size_bytes <= most_bytes)
+    small = (division for division in divisions[-MOST_PLANNED:] if division.size_bytes <= most_bytes)
+    return tuple(way for way in (_way(programs, item, cycles) for item in small) if way.size_bytes <= most_bytes)
 
 
 def line_buffer_candidates(
@@ -110,14 +110,14 @@ def line_buffer_candidates(
     has chosen.
     """
     orders = list(_orders(planner, scheduled))
-    found = [way for decisions in orders for way in _searched(planner, scheduled.bound, decisions)]
+    result = [way for decisions in orders for way in _searched(planner, scheduled.bound, decisions)]
     kernels = (
         line_buffer_kernels(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     )
     if kernels and rebind is not None:
         bound = rebind(kernels)
-        found += [way for decisions in orders for way in candidates_of(planner, bound, decisions.order)]
-    return tuple(sorted(found, key=lambda one: (one.partition.cycles, one.size_bytes)))
+        result += [way for decisions in orders for way in candidates_of(planner, bound, decisions.order)]
+    return tuple(sorted(result, key=lambda plan: (plan.partition.cycles, plan.size_bytes)))
 
 
 def candidates_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tuple[LineBufferedPlan, ...]:
@@ -129,19 +129,19 @@ def candidates_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tup
 
 def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[LineBufferedPlan, ...]:
     """The ways of one binding in one order. Limits change nothing about them."""
-    asked = decisions, planner.recompute, boundless(bound.platform)
-    if (known := planner.line_buffer_candidates.found(bound, *asked)) is not None:
+    question = decisions, planner.recompute, boundless(bound.platform)
+    if (known := planner.line_buffer_candidates.found(bound, *question)) is not None:
         return known
     layers, apart = schedule(bound, planner.operators, decisions), not planner.pins.in_place
     planner.work.spend(line_buffer_units(bound))
-    calls = decisions.order, frozenset(one for one in decisions.io.items() if one[1] in STREAMED)
+    calls = decisions.order, frozenset(item for item in decisions.io.items() if item[1] in STREAMED)
     known_calls = planner.line_buffer_calls.found(bound, *calls) or planner.line_buffer_calls.keep(
         CallCache(), bound, *calls
     )
     ways = line_buffered_plans(
         layers, planner.operators, decisions, apart=apart, recompute=planner.recompute, known=known_calls
     )
-    return planner.line_buffer_candidates.keep(ways, bound, *asked)
+    return planner.line_buffer_candidates.keep(ways, bound, *question)
 
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:

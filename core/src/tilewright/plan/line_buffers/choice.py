@@ -68,7 +68,7 @@ def _chosen(
         kept = planner.choose_constant_copies or isinstance(planner.tiler, WholeTiler)
         return answer if kept else _overlaid_plan(planner, answer)
     every = line_buffer_candidates(planner, answer.tiled.scheduled, rebind)
-    ways = [one for one in every if one.cycle_ratio <= _slowest(planner)]
+    ways = [plan for plan in every if plan.cycle_ratio <= _slowest(planner)]
     return smallest_plan(planner, answer, ways, MOST_PLANNED)
 
 
@@ -106,7 +106,7 @@ def smallest_plan(planner: Planner, plan: Allocated, candidates: Sequence[LineBu
     """Of the plan and the ways what takes least, of equal ways the fastest; so many are planned with at most."""
     platform = plan.tiled.scheduled.bound.platform
     best, least, left = plan, (ram_bytes(plan), 0.0), most
-    for way in sorted(candidates, key=lambda one: (one.size_bytes, one.cycle_ratio)):
+    for way in sorted(candidates, key=lambda candidate: (candidate.size_bytes, candidate.cycle_ratio)):
         if way.size_bytes > least[0] or not left:
             break
         if (way.size_bytes, way.cycle_ratio) >= least:
@@ -137,13 +137,13 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
     if not line_buffers_possible(planner, platform):
         return plan
     every = line_buffer_candidates(planner, plan.tiled.scheduled, rebind)
-    ways = [one for one in every if one.size_bytes <= _room(plan.tiled)] or list(every)
+    ways = [candidate for candidate in every if candidate.size_bytes <= _room(plan.tiled)] or list(every)
     if planner.optimize == "speed":
         free = [way for way in ways if 1 + way.cycle_ratio <= FREE * (1 + ways[0].cycle_ratio)]
         ways = [*sorted(free, key=lambda way: (way.size_bytes, way.cycle_ratio)), *ways[len(free) :]]
     else:
-        enough = [one for one in ways if one.cycle_ratio <= _slowest(planner)] or ways[:1]
-        ways = sorted(enough, key=lambda one: (one.size_bytes, one.cycle_ratio))
+        enough = [candidate for candidate in ways if candidate.cycle_ratio <= _slowest(planner)] or ways[:1]
+        ways = sorted(enough, key=lambda candidate: (candidate.size_bytes, candidate.cycle_ratio))
     best, misfits = None, list[PlanFailure]()
     for way in ways[:MOST_PLANNED]:
         if best is not None and (planner.optimize == "speed" or ram_bytes(best) <= way.size_bytes):
@@ -167,7 +167,7 @@ def _fitting(
     """
     if planner.first_fit and (plan := _first_fit(planner, misfits)):
         return plan
-    found, plans = list(misfits), list[Allocated]()
+    result, plans = list(misfits), list[Allocated]()
     for number, tiled in enumerate(_crowded(planner, misfits)):
         room, scheduled = _room(tiled), tiled.scheduled
         every = [_tried(planner, line_buffer_candidates(planner, scheduled, rebind), scheduled.bound.platform, room)]
@@ -175,9 +175,9 @@ def _fitting(
             return every[0].plan
         if rebind:
             every.extend(_exchanged(planner, every[0], misfits[0], rebind))
-        found.extend(misfit for tried in every for misfit in tried.misfits)
+        result.extend(misfit for tried in every for misfit in tried.misfits)
         plans.extend(tried.plan for tried in every if tried.plan is not None)
-    return min(plans, key=plan_cycles) if plans else tuple(found)
+    return min(plans, key=plan_cycles) if plans else tuple(result)
 
 
 def _first_fit(planner: Planner, misfits: tuple[PlanFailure, ...]) -> Allocated | None:
@@ -210,11 +210,11 @@ class _Tried:
 
 def _tried(planner: Planner, ways: Sequence[LineBufferedPlan], platform: Platform, room: float) -> _Tried:
     """Those that might fit, and the smallest: where that does not, it is what is nearest to fitting."""
-    fitting = [one for one in ways if one.size_bytes <= room]
+    fitting = [candidate for candidate in ways if candidate.size_bytes <= room]
     if planner.optimize == "ram":
-        fitting.sort(key=lambda one: one.size_bytes)
+        fitting.sort(key=lambda plan: plan.size_bytes)
     tried, misfits, last = fitting[:MOST_PLANNED], list[PlanFailure](), None
-    smallest = min(ways, key=lambda one: one.size_bytes, default=None)
+    smallest = min(ways, key=lambda candidate: candidate.size_bytes, default=None)
     if smallest is not None and smallest not in tried:
         tried.append(smallest)
     for way in tried:
@@ -247,7 +247,11 @@ def _exchanged(planner: Planner, tried: _Tried, misfit: PlanFailure, rebind: Reb
 
 def _not_fastest(bound: Bound) -> dict[str, str]:
     """Kernels that are not the fastest of their nodes."""
-    return {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
+    return {
+        name: binding.kernel.name
+        for name, binding in bound.bindings.items()
+        if binding.kernel != binding.candidates[0].kernel
+    }
 
 
 def _crowded(planner: Planner, misfits: Sequence[PlanFailure]) -> list[Tiled]:
@@ -258,12 +262,12 @@ def _crowded(planner: Planner, misfits: Sequence[PlanFailure]) -> list[Tiled]:
     tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
     ends = [*tiled[:1], *tiled[1:][-1:]]
     if len(ends) == 2 and ends[0].scheduled.bound is not ends[1].scheduled.bound:
-        order, other = (order_of(one.scheduled) for one in ends)
+        order, other = (order_of(end.scheduled) for end in ends)
         if order != other and set(order) == set(other):
             decisions = Decisions(order=order).pinned_by(planner.pins)
             mixed = schedule(ends[1].scheduled.bound, planner.operators, decisions)
             ends.append(replace(ends[1], scheduled=mixed))
-    return [one for one in ends if line_buffers_possible(planner, one.scheduled.bound.platform)]
+    return [end for end in ends if line_buffers_possible(planner, end.scheduled.bound.platform)]
 
 
 def _room(tiled: Tiled) -> float:

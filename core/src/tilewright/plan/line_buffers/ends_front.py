@@ -25,12 +25,14 @@ def ends_front(chosen: Allocated, optimize: Optimize, plan_with: PlanWith) -> tu
     where it takes less. None that another beats which asks no more. `optimize`: what was asked for the `chosen` plan.
     """
     graph, owners, most = chosen.tiled.scheduled.bound.graph, chosen.decisions.io, ram_bytes(chosen)
-    found: list[tuple[Owners, FrontPoint]] = [({}, FrontPoint(ram_bytes=most, cycle_ratio=inf))]
+    result: list[tuple[Owners, FrontPoint]] = [({}, FrontPoint(ram_bytes=most, cycle_ratio=inf))]
     for other in _places(graph, [name for name, whose in owners.items() if whose == "pool"], most // _FEW_BYTES):
         for point in _points(graph, other, optimize, plan_with):
-            if not any(asked.items() <= other.items() and _beats(one, point) for asked, one in found):
-                found.append((other, point))
-    return tuple(point for _, point in found[1:])
+            if not any(
+                choices.items() <= other.items() and _beats(other_point, point) for choices, other_point in result
+            ):
+                result.append((other, point))
+    return tuple(point for _, point in result[1:])
 
 
 def _beats(point: FrontPoint, other: FrontPoint) -> bool:
@@ -50,14 +52,14 @@ def _places(graph: Graph, pooled: Collection[str], least_bytes: int) -> Iterator
     yield dict.fromkeys(pooled, "user")
 
 
-def _points(graph: Graph, owners: Owners, asked: Optimize, plan_with: PlanWith) -> Iterator[FrontPoint]:
+def _points(graph: Graph, owners: Owners, optimize: Optimize, plan_with: PlanWith) -> Iterator[FrontPoint]:
     fastest = plan_with(owners, "speed") if owners else None
     if fastest is None:
         return
-    yield _point(graph, owners, fastest, "" if asked == "speed" else "speed")
+    yield _point(graph, owners, fastest, "" if optimize == "speed" else "speed")
     least = plan_with(owners, "ram")
     if least is not None and ram_bytes(least) < ram_bytes(fastest):
-        yield _point(graph, owners, least, "" if asked == "ram" else "ram")
+        yield _point(graph, owners, least, "" if optimize == "ram" else "ram")
 
 
 def _point(graph: Graph, owners: Owners, plan: Allocated, optimize: str) -> FrontPoint:

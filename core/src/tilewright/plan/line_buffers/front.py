@@ -39,17 +39,17 @@ def memory_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind
     """
     if not computes_alone(bound.platform):
         return ()
-    found = [_point(plan, chosen=True)]
+    result = [_point(plan, chosen=True)]
     if not line_buffers_possible(planner, bound.platform):
-        return tuple(found)
+        return tuple(result)
     by_rows = any(region.line_buffers for region in plan.tiled.regions)
     if by_rows and planner.optimize != "speed" and not planner.pins.streams_io:
         fastest = with_line_buffers(replace(planner, optimize="speed"), planner.best(bound))
-        found += [_point(fastest)] if isinstance(fastest, Allocated) else []
+        result += [_point(fastest)] if isinstance(fastest, Allocated) else []
     for way in _worth_planning(line_buffer_candidates(planner, plan.tiled.scheduled, rebind)):
         _, answer = planned_well(replace(planner, optimize="ram"), way, bound.platform)
-        found += [_point(answer)] if isinstance(answer, Allocated) else []
-    return _told(_best(found), bound.platform)
+        result += [_point(answer)] if isinstance(answer, Allocated) else []
+    return _told(_best(result), bound.platform)
 
 
 def _point(plan: Allocated, *, chosen: bool = False) -> FrontPoint:
@@ -71,27 +71,27 @@ def _worth_planning(ways: Sequence[LineBufferedPlan]) -> list[LineBufferedPlan]:
 
 def _best(points: Sequence[FrontPoint]) -> list[FrontPoint]:
     """Without those that another beats; the plan that was asked for always stays."""
-    found = list[FrontPoint]()
-    for one in sorted(points, key=lambda one: (one.cycle_ratio, one.ram_bytes, not one.chosen)):
-        if one.chosen or not found or one.ram_bytes < min(other.ram_bytes for other in found):
-            found.append(one)
-    return found
+    result = list[FrontPoint]()
+    for point in sorted(points, key=lambda point: (point.cycle_ratio, point.ram_bytes, not point.chosen)):
+        if point.chosen or not result or point.ram_bytes < min(other.ram_bytes for other in result):
+            result.append(point)
+    return result
 
 
 def _told(points: Sequence[FrontPoint], platform: Platform) -> tuple[FrontPoint, ...]:
     """With what to type for each."""
-    least = min(points, key=lambda one: one.ram_bytes)
-    balanced = [one for one in points if 1 + one.cycle_ratio <= BALANCED]
-    middle = min(balanced, key=lambda one: one.ram_bytes, default=least)
+    least = min(points, key=lambda point: point.ram_bytes)
+    balanced = [point for point in points if 1 + point.cycle_ratio <= BALANCED]
+    middle = min(balanced, key=lambda point: point.ram_bytes, default=least)
     memories = [memory.name for memory in platform.of_kind("ram")]
 
-    def flags(one: FrontPoint) -> str:
-        if one.chosen:
+    def flags(point: FrontPoint) -> str:
+        if point.chosen:
             return ""
-        if one is least:
+        if point is least:
             return "--optimize ram"
-        if one is middle:
+        if point is middle:
             return "--optimize balanced"
-        return f"--memory {memories[0]}={one.ram_bytes}" if len(memories) == 1 else ""
+        return f"--memory {memories[0]}={point.ram_bytes}" if len(memories) == 1 else ""
 
-    return tuple(replace(one, flags=flags(one)) for one in points)
+    return tuple(replace(point, flags=flags(point)) for point in points)

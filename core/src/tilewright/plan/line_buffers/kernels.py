@@ -30,19 +30,21 @@ def line_buffer_kernels(bound: Bound, layers: Layers) -> dict[str, str]:
     """By node, for steps over images and signals, the kernel that takes least where every call computes one row; only
     where that is not the one that is bound.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for site in bound.graph.sites():
         binding = bound.bindings.get(site.node.name)
         if binding is None or len(site.input(0).shape) <= _ROWS_AXIS or len(binding.candidates) < 2:
             continue
         costs = {
-            one.kernel.name: line_buffered_cycles(one, site, layers, engine_of(one.kernel, bound.platform))
-            for one in binding.candidates
+            candidate.kernel.name: line_buffered_cycles(
+                candidate, site, layers, engine_of(candidate.kernel, bound.platform)
+            )
+            for candidate in binding.candidates
         }
         best = min(costs, key=lambda name: costs[name])
         if costs[best] < costs[binding.kernel.name]:
-            found[site.node.name] = best
-    return found
+            result[site.node.name] = best
+    return result
 
 
 def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers, engine: Engine) -> float:
@@ -55,8 +57,8 @@ def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers, engin
     loop = _rows(layer, layer.access)
     if loop is None:
         return candidate.cycles if layer.sums is not None else float("inf")
-    one = layer.tile({**layer.whole.box, loop.name: (0, 1)})
-    stated, overhead = stated_cycles(candidate.kernel, engine, one), call_cycles(candidate.kernel, engine)
+    tile = layer.tile({**layer.whole.box, loop.name: (0, 1)})
+    stated, overhead = stated_cycles(candidate.kernel, engine, tile), call_cycles(candidate.kernel, engine)
     return loop.extent * overhead + (candidate.cycles if stated is None else loop.extent * stated)
 
 
@@ -74,55 +76,55 @@ def kernels_of_calls(plan: Allocated, operators: Mapping[str, Operator], layers:
     it, where another is bound: of the same loops and layouts, and with no more scratch than its region has anyway.
     """
     steps = LineBufferAnalysis(ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions))
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for region in plan.tiled.regions:
         if region.line_buffers is not None and region.line_buffers.stripes is not None:
-            found.update(_fastest(steps, region, region.line_buffers, layers))
-    return found
+            result.update(_fastest(steps, region, region.line_buffers, layers))
+    return result
 
 
 def _fastest(steps: LineBufferAnalysis, region: Region, rows: LineBuffers, layers: Layers) -> Iterator[tuple[str, str]]:
     own = with_stripes(steps, [steps.at(steps.machine.numbers[name]) for name in region.steps], rows.stripes)
-    room = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(own, rows.extents, strict=True))
+    room = max(steps.calls.scratch_bytes(member, trips) for member, trips in zip(own, rows.extents, strict=True))
     bound, over = steps.machine.bound, steps.machine.decisions.in_place
-    for one, trips in zip(own, rows.extents, strict=True):
-        if over.get(one.step.name):
+    for step, trips in zip(own, rows.extents, strict=True):
+        if over.get(step.step.name):
             continue
-        site, binding, now = steps.machine.site(one.step), bound.bindings[one.step.name], bound.layers[one.step.name]
+        site, binding, now = steps.machine.site(step.step), bound.bindings[step.step.name], bound.layers[step.step.name]
         costs = dict[str, float]()
         for candidate in binding.candidates:
             layer = layers.of(candidate.kernel, site, layer_key(site))
-            if isinstance(layer, Layer) and layer.required == now.required and _alike(layer.access, now.access, one):
-                cycles, scratch = _calls(steps, one, trips, layer)
+            if isinstance(layer, Layer) and layer.required == now.required and _alike(layer.access, now.access, step):
+                cycles, scratch = _calls(steps, step, trips, layer)
                 costs.update({candidate.kernel.name: cycles} if scratch <= room else {})
         best = min(costs, key=lambda name: costs[name], default=binding.kernel.name)
         if costs.get(best, 0.0) < costs.get(binding.kernel.name, 0.0):
-            yield one.step.name, best
+            yield step.step.name, best
 
 
-def _alike(access: Access, other: Access, one: BufferedStep) -> bool:
+def _alike(access: Access, right: Access, left: BufferedStep) -> bool:
     """Whether the loops through rows and columns are the same, and read the same of what is no constant."""
-    if not isinstance(access, MapAccess) or not isinstance(other, MapAccess):
+    if not isinstance(access, MapAccess) or not isinstance(right, MapAccess):
         return False
-    names = [name for name in (one.loop, one.columns.loop if one.columns else "") if name]
-    mine, theirs = ({loop.name: loop for loop in own.loops} for own in (access, other))
-    values = [one.output.name, *(read.operand for read in one.reads)]
-    same = all(access.axes.get(name) == other.axes.get(name) for name in values)
+    names = [name for name in (left.loop, left.columns.loop if left.columns else "") if name]
+    mine, theirs = ({loop.name: loop for loop in own.loops} for own in (access, right))
+    values = [left.output.name, *(read.operand for read in left.reads)]
+    same = all(access.axes.get(name) == right.axes.get(name) for name in values)
     return same and all(mine.get(name) == theirs.get(name) for name in names)
 
 
-def _calls(steps: LineBufferAnalysis, one: BufferedStep, trips: int, layer: Layer) -> tuple[float, int]:
+def _calls(steps: LineBufferAnalysis, step: BufferedStep, trips: int, layer: Layer) -> tuple[float, int]:
     """Cycles of all calls of a step with a kernel, and the most scratch of one."""
     machine, kernel = steps.machine, layer.kernel
-    site = layer.at(machine.site(one.step))
+    site = layer.at(machine.site(step.step))
     engine = machine.engine(kernel.engine or machine.platform.engines[0].name)
     work = operations(kernel, machine.operators[site.node.op], site, machine.platform, engine)
-    full, rest = divmod(one.extent, trips)
-    cycles, most, columns = 0.0, 0, one.columns.loop if one.columns else ""
-    for width in one.widths:
+    full, rest = divmod(step.extent, trips)
+    cycles, most, columns = 0.0, 0, step.columns.loop if step.columns else ""
+    for width in step.widths:
         for count, some in ((full, trips), (1, rest)) if rest else ((full, trips),):
-            asked = {one.loop: some, columns: width}
-            extents = {loop.name: asked.get(loop.name, loop.extent) for loop in layer.access.loops}
+            call_extents = {step.loop: some, columns: width}
+            extents = {loop.name: call_extents.get(loop.name, loop.extent) for loop in layer.access.loops}
             cycles += count * kernel_cycles(kernel, site, layer.access, work, extents, engine)
             most = max(most, scratch_bytes(kernel, site, layer.access, extents, engine.cores)[1])
     return cycles, most

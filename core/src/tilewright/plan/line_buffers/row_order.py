@@ -43,20 +43,20 @@ class _Writers:
             writers = tuple(dict.fromkeys(self._all_of(node.inputs))) if number is None else (number,)
             self.of.update(dict.fromkeys(node.outputs, writers))
         looked = [steps.at(number) for number in range(len(steps.machine.scheduled.steps))]
-        self.reads = [list(dict.fromkeys(self._all_of(read.value for read in one.reads))) for one in looked]
+        self.reads = [list(dict.fromkeys(self._all_of(read.value for read in writer.reads))) for writer in looked]
         readers = Counter(step for read in self.reads for step in read)
         kept = set(self._all_of(steps.machine.bound.graph.outputs))
         alone = {step for step, count in readers.items() if count == 1} - kept
-        passed = [() if one.cannot else (self._passed(read) for read in one.reads) for one in looked]
+        passed = [() if step.cannot else (self._passed(read) for read in step.reads) for step in looked]
         self.before = [next((step for step in writers if step in alone), None) for writers in passed]
 
     def chain(self, last: int) -> Sequence[int]:
         """The steps that end with this one, the first one first."""
-        found, step = [last], self.before[last]
+        result, step = [last], self.before[last]
         while step is not None:
-            found.append(step)
+            result.append(step)
             step = self.before[step]
-        return found[::-1]
+        return result[::-1]
 
     def _passed(self, read: RowRead) -> int | None:
         """The only step that writes what is read by rows; None where there is none, or it is not read so."""

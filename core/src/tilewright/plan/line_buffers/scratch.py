@@ -22,25 +22,25 @@ def kernels_within(way: LineBufferedPlan, limit: float, choice: KernelChoice) ->
     The steps of a segment share scratch: each may take as much as all else in the segment leaves.
     """
     steps = [step.name for step in way.search.machine.scheduled.steps]
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for segment in way.partition.segments:
         own = steps[segment.first : segment.last + 1]
         room = limit - (segment.size_bytes - max(map(choice.used, own)))
         for step in own:
             fastest = min(_within(room, step, segment, choice), default=None)
             if fastest is not None and fastest[1] != choice.bound.bindings[step].kernel.name:
-                found[step] = fastest[1]
+                result[step] = fastest[1]
             if fastest is None and choice.used(step) > room:
                 return {}
-    return found
+    return result
 
 
 def _within(room: float, step: str, segment: Segment, choice: KernelChoice) -> Iterator[tuple[float, str]]:
     """Cycles and names of the kernels of a step that take no more scratch than `room`, and its values as they are."""
-    for one in choice.candidates(step, {}):
-        fits = choice.scratch(step, one.kernel) <= room and choice.keeps_layouts(step, one.kernel)
-        if fits and (cycles := _cycles(one, step, segment, choice)) < inf:
-            yield cycles, one.kernel.name
+    for candidate in choice.candidates(step, {}):
+        fits = choice.scratch(step, candidate.kernel) <= room and choice.keeps_layouts(step, candidate.kernel)
+        if fits and (cycles := _cycles(candidate, step, segment, choice)) < inf:
+            yield cycles, candidate.kernel.name
 
 
 def _cycles(candidate: Candidate, step: str, segment: Segment, choice: KernelChoice) -> float:

@@ -74,16 +74,18 @@ def copy_cycles(size_bytes: int, source: Memory, target: Memory) -> float:
 def proposals(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[dict[str, Staging]]:
     """Sets of copies worth trying, best first: what fits beside the plan is copied once; of the rest, lists that become
     shorter and shorter are copied before each use."""
-    found = sorted(savings(plan, operators), key=lambda one: (-one.read_cycles / one.size_bytes, one.constant))
-    once = _beside(plan, found)
-    rest = [one for one in found if one.constant not in once and one.use_cycles > 0]
-    rest = list({one.constant: one for one in reversed(rest)}.values())[::-1]
+    result = sorted(
+        savings(plan, operators), key=lambda saving: (-saving.read_cycles / saving.size_bytes, saving.constant)
+    )
+    once = _beside(plan, result)
+    rest = [saving for saving in result if saving.constant not in once and saving.use_cycles > 0]
+    rest = list({saving.constant: saving for saving in reversed(rest)}.values())[::-1]
     if plan.tiled.scheduled.bound.platform.inner:
         rest = []
-    rest.sort(key=lambda one: (-one.use_cycles, one.constant))
+    rest.sort(key=lambda saving: (-saving.use_cycles, saving.constant))
     count = len(rest)
     for _ in range(TRIES if rest else 0):
-        yield {**once, **{one.constant: Staging(memory=one.target, when="use") for one in rest[:count]}}
+        yield {**once, **{saving.constant: Staging(memory=saving.target, when="use") for saving in rest[:count]}}
         if count <= 1:
             break
         count //= 2
@@ -91,7 +93,7 @@ def proposals(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[di
         yield once
 
 
-def _beside(plan: Allocated, found: list[Saving]) -> dict[str, Staging]:
+def _beside(plan: Allocated, result: list[Saving]) -> dict[str, Staging]:
     """Copies that the plan leaves room for."""
     platform = plan.tiled.scheduled.bound.platform
     room = {
@@ -99,11 +101,11 @@ def _beside(plan: Allocated, found: list[Saving]) -> dict[str, Staging]:
         for memory in platform.of_kind("ram")
     }
     chosen: dict[str, Staging] = {}
-    for one in found:
-        size = align_up(one.size_bytes, platform.memory(one.target).align)
-        if one.constant not in chosen and size <= room[one.target]:
-            room[one.target] -= size
-            chosen[one.constant] = Staging(memory=one.target)
+    for saving in result:
+        size = align_up(saving.size_bytes, platform.memory(saving.target).align)
+        if saving.constant not in chosen and size <= room[saving.target]:
+            room[saving.target] -= size
+            chosen[saving.constant] = Staging(memory=saving.target)
     return chosen
 
 
@@ -113,13 +115,13 @@ def _reads(name: str, plan: Allocated, operators: Mapping[str, Operator]) -> dic
     bound = plan.tiled.scheduled.bound
     nodes = {node.name: node for node in bound.graph.nodes}
     elements = bound.constants[name].size
-    found = {}
+    result = {}
     for index, step in enumerate(plan.tiled.scheduled.steps):
         constants = tuple(bound.bindings[step.name].constants.values())
         if name not in constants:
             continue
         site = bound.graph.site(nodes[step.name])
-        largest = max(bound.constants[one].size for one in constants)
+        largest = max(bound.constants[constant].size for constant in constants)
         work = operators[site.node.op].macs(site) if elements == largest else site.output.elements
-        found[index] = max(1.0, work / elements) if elements > 1 else 1.0
-    return found
+        result[index] = max(1.0, work / elements) if elements > 1 else 1.0
+    return result

@@ -28,14 +28,16 @@ _MOSTLY = 0.5  # of a step's time: where its kernel computes for so long, it doe
 def extra_cycles(bound: Bound, kernels: Mapping[str, str]) -> float:
     """What these kernels (node -> name) take longer than the fastest of their nodes, together: an estimate."""
     bindings = (bound.bindings[node] for node in kernels if node in bound.bindings)
-    return sum(_candidate(one, kernels[one.node]).cycles - one.candidates[0].cycles for one in bindings)
+    return sum(_candidate(binding, kernels[binding.node]).cycles - binding.candidates[0].cycles for binding in bindings)
 
 
 def exchanged(bound: Bound, first: Bound) -> dict[str, str]:
     """Node -> kernel, where it is another than in `first`."""
-    before = {name: one.kernel.name for name, one in first.bindings.items()}
+    before = {name: binding.kernel.name for name, binding in first.bindings.items()}
     return {
-        name: one.kernel.name for name, one in bound.bindings.items() if before.get(name) not in (None, one.kernel.name)
+        name: binding.kernel.name
+        for name, binding in bound.bindings.items()
+        if before.get(name) not in (None, binding.kernel.name)
     }
 
 
@@ -50,7 +52,7 @@ def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Itera
     if not changed:
         return
     extra = extra_cycles(bound, changed)
-    total = sum(one.candidates[0].cycles for one in bound.bindings.values())
+    total = sum(binding.candidates[0].cycles for binding in bound.bindings.values())
     longer = f"; the network takes about {100 * extra / total:.1f} % longer on one core (estimate)" if total else ""
     steps = "1 step has a slower kernel" if len(changed) == 1 else f"{len(changed)} steps have slower kernels"
     yield Diagnostic(
@@ -67,7 +69,7 @@ def _line(binding: Binding, before: Binding) -> str:
 
 
 def _candidate(binding: Binding, kernel: str) -> Candidate:
-    return next(one for one in binding.candidates if one.kernel.name == kernel)
+    return next(candidate for candidate in binding.candidates if candidate.kernel.name == kernel)
 
 
 def faster_in_tiles(
@@ -77,28 +79,28 @@ def faster_in_tiles(
     again with some kernels instead of the plan's.
     """
     now = _times(planner, plan.tiled.scheduled.bound, plan)
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     tried: Refused = {}
     while kernels := worth_trying(now, choice, tried):
         tried = joined(tried, {step: frozenset((name,)) for step, name in kernels.items()})
         times = _fitting_times(planner, plan, kernels, bind)
         better = {step: name for step, name in kernels.items() if times.get(step, now[step]) < (1 - WORTH) * now[step]}
-        found, now = {**found, **better}, {**now, **{step: times[step] for step in better}}
-    return found
+        result, now = {**result, **better}, {**now, **{step: times[step] for step in better}}
+    return result
 
 
 def worth_trying(times: Times, choice: KernelChoice, tried: Refused) -> dict[str, str]:
     """Step -> the cheapest kernel that was not tried, where its computation alone is less than the step takes, and the
     step waits for something else than computation.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for step, cycles in times.items():
         used = choice.bound.bindings[step].kernel
         others = choice.candidates(step, joined(tried, {step: frozenset((used.name,))}))
         waits = bool(others) and _computing(choice, step, used) < _MOSTLY * cycles
         if waits and _computing(choice, step, others[0].kernel) < (1 - WORTH) * cycles:
-            found[step] = others[0].kernel.name
-    return found
+            result[step] = others[0].kernel.name
+    return result
 
 
 def _fitting_times(
@@ -109,7 +111,7 @@ def _fitting_times(
         try:
             return _times(planner, bind(kernels), plan)
         except TilewrightError as error:
-            blocked = {one.subject for one in (error, *error.others)}
+            blocked = {candidate.subject for candidate in (error, *error.others)}
             if error.exit_code is not Exit.DOES_NOT_FIT or blocked.isdisjoint(kernels):
                 return {}
             kernels = {step: name for step, name in kernels.items() if step not in blocked}
@@ -126,6 +128,8 @@ def _times(planner: Planner, bound: Bound, plan: Allocated) -> Times:
 
 def _computing(choice: KernelChoice, step: str, kernel: Kernel) -> float:
     """Cycles in which all cores have computed a step in one piece, at best."""
-    cycles = next(one.cycles for one in choice.bound.bindings[step].candidates if one.kernel.name == kernel.name)
+    cycles = next(
+        candidate.cycles for candidate in choice.bound.bindings[step].candidates if candidate.kernel.name == kernel.name
+    )
     engine = engine_of(kernel, choice.bound.platform)
     return engine.slowdown * cycles / max(1, engine.cores)

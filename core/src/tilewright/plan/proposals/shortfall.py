@@ -77,9 +77,10 @@ class KernelChoice:
             return ()
         engine = self.pins.engines.get(step)
         return tuple(
-            one
-            for one in self.bound.bindings[step].candidates
-            if one.kernel.name not in refused.get(step, ()) and (engine is None or one.kernel.engine in ("", engine))
+            candidate
+            for candidate in self.bound.bindings[step].candidates
+            if candidate.kernel.name not in refused.get(step, ())
+            and (engine is None or candidate.kernel.engine in ("", engine))
         )
 
     def scratch(self, step: str, kernel: Kernel) -> int:
@@ -91,10 +92,10 @@ class KernelChoice:
 
     def layer(self, step: str, kernel: Kernel) -> Layer:
         """What a candidate makes of a step. ValueError where it refuses it, which no candidate does."""
-        found = self.layers.of(kernel, self.sites[step], layer_key(self.sites[step]))
-        if isinstance(found, str):
-            raise ValueError(f"{kernel.name} refuses {step}: {found}")
-        return found
+        result = self.layers.of(kernel, self.sites[step], layer_key(self.sites[step]))
+        if isinstance(result, str):
+            raise ValueError(f"{kernel.name} refuses {step}: {result}")
+        return result
 
     def used(self, step: str) -> int:
         """The same of the kernel that the step has."""
@@ -147,14 +148,17 @@ def least_scratch(failure: PlanFailure, choice: KernelChoice, refused: Refused) 
     """Step -> kernel: those of least scratch, for every step whose scratch may be in the memory that is short."""
     if failure.overflow is None or failure.tiled is None:
         return {}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for _, group in _scratches(failure.tiled, failure.overflow):
         for step in group.steps:
-            left = [(choice.scratch(step, one.kernel), one.kernel.name) for one in choice.candidates(step, refused)]
-            least = min(left, key=lambda one: one[0], default=None)  # the cheapest of equals
+            left = [
+                (choice.scratch(step, candidate.kernel), candidate.kernel.name)
+                for candidate in choice.candidates(step, refused)
+            ]
+            least = min(left, key=lambda item: item[0], default=None)  # the cheapest of equals
             if least is not None and least[0] < choice.used(step):
-                found[step] = least[1]
-    return found
+                result[step] = least[1]
+    return result
 
 
 def regained(plan: Allocated, failure: PlanFailure, choice: KernelChoice) -> dict[str, str]:
@@ -165,21 +169,21 @@ def regained(plan: Allocated, failure: PlanFailure, choice: KernelChoice) -> dic
     if failure.overflow is None or failure.tiled is None:
         return {}
     scratches = {group.name: buffer for buffer, group in _scratches(failure.tiled, failure.overflow)}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for group in plan.tiled.groups:
         if group.name not in scratches or group.region.hops or len(group.steps) > 1:
             continue
         used = choice.bound.bindings[group.name].kernel.name
-        for one in choice.candidates(group.name, {}):
-            if one.kernel.name == used:
+        for candidate in choice.candidates(group.name, {}):
+            if candidate.kernel.name == used:
                 break
-            size_bytes = choice.scratch(group.name, one.kernel)
-            if choice.keeps_layouts(group.name, one.kernel) and _has_room(
+            size_bytes = choice.scratch(group.name, candidate.kernel)
+            if choice.keeps_layouts(group.name, candidate.kernel) and _has_room(
                 plan, scratches[group.name], group.name, size_bytes
             ):
-                found[group.name] = one.kernel.name
+                result[group.name] = candidate.kernel.name
                 break
-    return found
+    return result
 
 
 def joined(refused: Refused, more: Refused) -> Refused:
@@ -223,7 +227,7 @@ def _of_overflow(tiled: Tiled, overflow: Overflow, choice: KernelChoice, refused
     if not scratches:
         return {}
     room = _room(tiled, overflow, (buffer for buffer, _ in _scratches(tiled, overflow)))
-    found: dict[str, frozenset[str]] = {}
+    result: dict[str, frozenset[str]] = {}
     for index, load in enumerate(room.loads):
         size, group = scratches.get(index, (0, None))
         wanted, needed = (max(load - limit, size - room.largest) for limit in (room.ceiling, room.capacity))
@@ -232,8 +236,8 @@ def _of_overflow(tiled: Tiled, overflow: Overflow, choice: KernelChoice, refused
         other = {} if group is None else _of_group(group, size - wanted, size - needed, choice, refused)
         if needed > 0 and not other:
             return {}
-        found.update(other)
-    return found
+        result.update(other)
+    return result
 
 
 def _of_group(group: Group, wanted: float, most: float, choice: KernelChoice, refused: Refused) -> Refused:
@@ -247,7 +251,9 @@ def _of_group(group: Group, wanted: float, most: float, choice: KernelChoice, re
     used = choice.used(step)
     if group.region.hops or len(group.steps) > 1:
         wanted = most = used - 1
-    needs = {one.kernel.name: choice.scratch(step, one.kernel) for one in choice.candidates(step, refused)}
+    needs = {
+        candidate.kernel.name: choice.scratch(step, candidate.kernel) for candidate in choice.candidates(step, refused)
+    }
     least = min(needs.values(), default=used)
     if least >= used or least > most:
         return {}
@@ -279,7 +285,7 @@ def _places(buffer: Buffer, overflow: Overflow) -> tuple[str, ...]:
 
 def _has_room(plan: Allocated, scratch: Buffer, step: str, size_bytes: int) -> bool:
     """Whether a memory has so many bytes in a row while a step runs, beside everything but its scratch."""
-    index = [one.name for one in plan.tiled.scheduled.steps].index(step)
+    index = [candidate.name for candidate in plan.tiled.scheduled.steps].index(step)
     platform = plan.tiled.scheduled.bound.platform
     alive = [b for b in plan.tiled.buffers if b.first <= index <= b.last and b.kind not in LASTING]
     for memory in scratch.memories:

@@ -31,9 +31,9 @@ class StepOrders:
 
     def worth_trying(self, bound: Bound) -> Iterator[tuple[str, ...]]:
         """The given order, a frugal one, and the best one of a search."""
-        given = given_order(bound.graph)
-        yield given
-        if self.pins.order or len(given) < _FEWEST_TO_ORDER:
+        file_order = given_order(bound.graph)
+        yield file_order
+        if self.pins.order or len(file_order) < _FEWEST_TO_ORDER:
             return
         yield frugal_order(bound.graph)
         task = self.task(bound)
@@ -72,8 +72,8 @@ class StepOrders:
             place = {name: index for index, name in enumerate(task.nodes)}
             frugal = tuple(place[name] for name in frugal_order(bound.graph))
             self.known[key] = search_order(task, self.work // share, (frugal,))
-        found: FoundOrder = self.known[key]
-        return found
+        order: FoundOrder = self.known[key]
+        return order
 
 
 def _scratch(bound: Bound, step: str) -> int:

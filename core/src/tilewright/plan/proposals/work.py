@@ -92,7 +92,9 @@ def boundless(platform: Platform, but: Collection[str] = ()) -> Platform:
     """
     return replace(
         platform,
-        memories=tuple(one if one.name in but else replace(one, size_bytes=None) for one in platform.memories),
+        memories=tuple(
+            memory if memory.name in but else replace(memory, size_bytes=None) for memory in platform.memories
+        ),
     )
 
 

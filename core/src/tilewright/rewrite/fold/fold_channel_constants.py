@@ -113,8 +113,8 @@ def _places_of(view: GraphView, value: str, offers: dict[str, tuple[_Place, ...]
     readers = view.consumers[value]
     if value in view.outputs or not 0 < len(readers) <= _MOST_READERS:
         return ()
-    found = [offers.get(reader.name, ()) if reader.inputs.index(value) == 0 else () for reader in readers]
-    return tuple(place for places in found for place in places)[:_MOST_READERS] if all(found) else ()
+    result = [offers.get(reader.name, ()) if reader.inputs.index(value) == 0 else () for reader in readers]
+    return tuple(place for places in result for place in places)[:_MOST_READERS] if all(result) else ()
 
 
 def _taken_by_all(graph: Graph, places: tuple[_Place, ...], affine: ChannelAffine, node: Node) -> bool:

@@ -74,9 +74,9 @@ def _normal(view: GraphView, last: Node) -> _Normal | None:
     for value, factor in (last.inputs, last.inputs[::-1]):
         root, nodes = _root(view, last, factor)
         if root is not None:
-            found = _of_root(view, value, root, (*nodes, last))
-            if found is not None:
-                return found
+            result = _of_root(view, value, root, (*nodes, last))
+            if result is not None:
+                return result
         if last.op == "Div":
             return None
     return None
@@ -87,8 +87,8 @@ def _root(view: GraphView, last: Node, factor: str) -> tuple[Node | None, tuple[
     node = view.producer.get(factor)
     if last.op == "Div" or node is None:
         return _is(node, "Sqrt"), ()
-    one = view.graph.constants.get(node.inputs[0]) if node.op == "Div" else None
-    if node.op == "Reciprocal" or (one is not None and bool(np.all(one == 1))):
+    numerator = view.graph.constants.get(node.inputs[0]) if node.op == "Div" else None
+    if node.op == "Reciprocal" or (numerator is not None and bool(np.all(numerator == 1))):
         return _is(view.producer.get(node.inputs[-1]), "Sqrt"), (node,)
     return None, ()
 

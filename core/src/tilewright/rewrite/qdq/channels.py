@@ -53,8 +53,8 @@ class _Meant:
         factors = fit.above, fit.addend, fit.below
         limits = {"low": int(self.stored.min()), "high": int(self.stored.max())}
         even_to = self.zero_point if fit.ties else None
-        found = affine(self.distances, factors, AffineRounding(shift=fit.shift, even_to=even_to, **limits))
-        off: Integers = np.abs(found - self.stored)
+        result = affine(self.distances, factors, AffineRounding(shift=fit.shift, even_to=even_to, **limits))
+        off: Integers = np.abs(result - self.stored)
         near = np.abs(self.steps - np.floor(self.steps) - 0.5) < (_NEAR_WIDE if self.wide else _NEAR)
         return np.where((off > 1) | ((off == 1) & ~near), 1 << 30, off)
 

@@ -77,8 +77,8 @@ def _written_operators(graph: Graph) -> dict[str, str]:
     for node in graph.nodes:
         if len(node.origin) == 1:
             made.setdefault(node.origin[0], []).append(node.op)
-    found = {name: _WRITTEN_AS.get(tuple(sorted(ops))) for name, ops in made.items()}
-    return {name: op for name, op in found.items() if op is not None}
+    result = {name: _WRITTEN_AS.get(tuple(sorted(ops))) for name, ops in made.items()}
+    return {name: op for name, op in result.items() if op is not None}
 
 
 def _advice(label: str, reason: str, lowered: Collection[str]) -> str:

@@ -36,10 +36,10 @@ def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
     mask = island.view.producer.get(main.inputs[0])
     if mask is None or mask.attributes or mask.op not in ("Add", "Where"):
         return plain
-    found = _added(island, mask, work) if mask.op == "Add" else _selected(island, mask, work)
-    if isinstance(found, str):
-        return found
-    stored, masked, before = found
+    result = _added(island, mask, work) if mask.op == "Add" else _selected(island, mask, work)
+    if isinstance(result, str):
+        return result
+    stored, masked, before = result
     tensors = island.graph.tensors
     if tensors[stored.value].shape != tensors[main.inputs[0]].shape:
         return _UNKNOWN

@@ -115,18 +115,18 @@ def _layer(view: GraphView, node: Node, hidden: _State, cell: _State | None) -> 
     optional += [name for name in ("clip", "input_forget") if node.attributes.get(name)]
     if optional or node.attributes.get("activations") != _FUNCTIONS[node.op]:
         return f"an integer form has no {optional[0]}" if optional else "its activations are not Sigmoid and Tanh"
-    x, given, inner = dequantised(view, gemm.inputs[0]), rows_of(view, gemm.inputs[1]), rows_of(view, node.inputs[1])
+    x, outer, inner = dequantised(view, gemm.inputs[0]), rows_of(view, gemm.inputs[1]), rows_of(view, node.inputs[1])
     if isinstance(x, str):
         return f"its input is not quantised: {x}"
-    if isinstance(given, str) or isinstance(inner, str):
-        return given if isinstance(given, str) else str(inner)
+    if isinstance(outer, str) or isinstance(inner, str):
+        return outer if isinstance(outer, str) else str(inner)
     none = np.zeros(1)
     bias = real_of(view, gemm.inputs[2]) if _has(gemm, 2) else none
     inner_bias = real_of(view, node.inputs[2]) if _has(node, 2) else none
     if isinstance(bias, str) or isinstance(inner_bias, str):
         return bias if isinstance(bias, str) else str(inner_bias)
     return _Layer(
-        node=node, gemm=gemm, x=x, given=given, inner=inner, bias=bias, inner_bias=inner_bias, hidden=hidden, cell=cell
+        node=node, gemm=gemm, x=x, given=outer, inner=inner, bias=bias, inner_bias=inner_bias, hidden=hidden, cell=cell
     )
 
 
@@ -143,12 +143,12 @@ def _numbers(layer: _Layer) -> _Numbers | str:
     """Scales, zero points and biases of the integer operator; or why there are none."""
     x, h = layer.x.affine, layer.hidden.stored.affine
     units = layer.inner.integers.shape[1]
-    given, inner = layer.given.gates(units), layer.inner.gates(units)
+    outer, inner = layer.given.gates(units), layer.inner.gates(units)
     if not (x.whole and h.whole) or x.dtype is not h.dtype or x.dtype not in _VALUES:
         return f"its input is {x.dtype.value} and its state {h.dtype.value}: both i8, or both i16, with one scale"
-    if given is None or inner is None:
+    if outer is None or inner is None:
         return "its weights have several scales within a gate"
-    products = x.scales() * given, h.scales() * inner  # float32
+    products = x.scales() * outer, h.scales() * inner  # float32
     reset = layer.node.op == "GRUSteps" and not layer.node.integer("linear_before_reset")
     bias = _stored_bias(layer.bias, products[0], x.zero_point[0] * layer.given.integers.sum(1), units)
     moved = h.zero_point[0] * layer.inner.integers.sum(1)

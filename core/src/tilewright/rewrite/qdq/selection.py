@@ -56,10 +56,10 @@ def _chained(island: Island, inner: Node, work: Work) -> _Brought | str:
     inputs, made, used = operands
     value = inner.outputs[0]
     shape = island.graph.tensors[value].shape
-    found = work.draft.value(island.output.dtype, shape, f"{island.quantize.outputs[0]}_of_{value}")
+    result = work.draft.value(island.output.dtype, shape, f"{island.quantize.outputs[0]}_of_{value}")
     name = work.draft.node_name(f"{island.quantize.name}_of_{value}")
-    node = Node(name=name, op=inner.op, inputs=inputs, outputs=(found,), origin=origins(*used, inner))
-    return found, (*made, node), (*used, inner)
+    node = Node(name=name, op=inner.op, inputs=inputs, outputs=(result,), origin=origins(*used, inner))
+    return result, (*made, node), (*used, inner)
 
 
 def _brought(island: Island, value: str, work: Work) -> _Brought | str:

@@ -72,8 +72,8 @@ def _rows_of(view: GraphView, name: str, *, transposed: bool, a: str) -> _Stored
 
 
 def _turned(stored: _Stored, nodes: tuple[Node, ...], *, transposed: bool) -> _Stored:
-    def turn(one: Array) -> Array:
-        return np.ascontiguousarray(one if transposed else one.T)
+    def turn(matrix: Array) -> Array:
+        return np.ascontiguousarray(matrix if transposed else matrix.T)
 
     return _Stored(
         rows=turn(stored.rows), scales=turn(stored.scales), zeros=turn(stored.zeros),
@@ -94,7 +94,7 @@ def _blocks(graph: Graph, node: Node, depth_axis: int) -> _Stored | None:
     shape = list(array.shape)
     shape[depth_axis] = ceil_div(depth, size) if size else 1
     shift = 1 << (bits - 1) if array.dtype == np.uint8 else 0
-    spread = [np.broadcast_to(_matrix(one, axis), shape) for one in (scales, zeros)]
+    spread = [np.broadcast_to(_matrix(parameter, axis), shape) for parameter in (scales, zeros)]
     centred = (array.astype(np.int16) - shift).astype(np.int8), (spread[1].astype(np.int16) - shift).astype(np.int8)
     return _Stored(
         rows=centred[0], scales=spread[0].astype(np.float32), zeros=centred[1],

@@ -78,11 +78,11 @@ def _scale(view: GraphView, draft: Draft, product: Node) -> None:
 
 def _scales(view: GraphView, draft: Draft, channels: _Channels, scale: str) -> tuple[str, str] | None:
     """S and F; S is "" where `scale` is no product of one number and something else that fits."""
-    for one, other in _halves(view.producer.get(scale)):
-        if view.graph.tensors[one].shape in ((), (1,)) and view.graph.tensors[one].dtype is DType.F32:
-            factor = channels.operand(draft, other)
+    for left, right in _halves(view.producer.get(scale)):
+        if view.graph.tensors[left].shape in ((), (1,)) and view.graph.tensors[left].dtype is DType.F32:
+            factor = channels.operand(draft, right)
             if factor:
-                return one, factor
+                return left, factor
     whole = channels.operand(draft, scale)
     return ("", whole) if whole else None
 
@@ -91,8 +91,8 @@ def _halves(node: Node | None) -> Sequence[tuple[str, str]]:
     """The inputs of a plain Mul, either first."""
     if node is None or node.op != "Mul" or node.attributes:
         return ()
-    one, other = node.inputs
-    return (one, other), (other, one)
+    left, right = node.inputs
+    return (left, right), (right, left)
 
 
 def _reader(view: GraphView, value: str, op: str) -> Node | None:

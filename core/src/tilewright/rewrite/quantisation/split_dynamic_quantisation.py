@@ -34,7 +34,7 @@ def _split(draft: Draft, node: Node) -> None:
         )
         for op in ("ReduceMin", "ReduceMax")
     ]
-    found = Node(
+    result = Node(
         name=draft.node_name(f"{node.name}/DynamicScale"),
         op="DynamicScale",
         inputs=tuple(end.outputs[0] for end in ends),
@@ -49,7 +49,7 @@ def _split(draft: Draft, node: Node) -> None:
         attributes={"to": DType.U8.value},
         origin=origins(node),
     )
-    draft.replace(node, *ends, found, stored)
+    draft.replace(node, *ends, result, stored)
 
 
 PASS = GraphPass(

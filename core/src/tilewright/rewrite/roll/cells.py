@@ -103,13 +103,13 @@ def _gru_of(view: GraphView, around: tuple[Node, ...], update: str, state: str, 
     if z is None or tanh is None or total is None:
         return None
     for given_name, inner_name in _orders(total):
-        given = gate_sum(view, given_name, state)
-        found = _reset(view, inner_name, state)
-        if given is None or given.weights is not None or found is None:
+        outer = gate_sum(view, given_name, state)
+        result = _reset(view, inner_name, state)
+        if outer is None or outer.weights is not None or result is None:
             continue
-        reset, inner, behind, nodes = found
-        gates = (z[1], reset, given) if behind else (z[1], reset, _joined(given, inner))
-        used = (*around, z[0], *z[1].nodes, tanh, total, *given.nodes, *nodes)
+        reset, inner, behind, nodes = result
+        gates = (z[1], reset, outer) if behind else (z[1], reset, _joined(outer, inner))
+        used = (*around, z[0], *z[1].nodes, tanh, total, *outer.nodes, *nodes)
         return Cell(
             kind="GRU",
             states=(state,),
@@ -122,9 +122,9 @@ def _gru_of(view: GraphView, around: tuple[Node, ...], update: str, state: str, 
     return None
 
 
-def _joined(given: GateSum, inner: GateSum) -> GateSum:
+def _joined(outer: GateSum, inner: GateSum) -> GateSum:
     return GateSum(
-        columns=given.columns, given=given.given, weights=inner.weights, bias=np.asarray(given.bias + inner.bias)
+        columns=outer.columns, given=outer.given, weights=inner.weights, bias=np.asarray(outer.bias + inner.bias)
     )
 
 
@@ -165,8 +165,8 @@ def _lstms_of(view: GraphView, around: tuple[Node, ...], out_name: str, state: s
     for forget, cell_state in _orders(kept):
         for entry, fresh in _orders(new):
             ops = ((entry, "Sigmoid"), (out_name, "Sigmoid"), (forget, "Sigmoid"), (fresh, "Tanh"))
-            found = [_activated(view, name, op, state) for name, op in ops]
-            sums = [each for each in found if each is not None]
+            result = [_activated(view, name, op, state) for name, op in ops]
+            sums = [each for each in result if each is not None]
             if len(sums) == len(ops):
                 yield Cell(
                     kind="LSTM",
@@ -196,11 +196,11 @@ def _simple(view: GraphView, last: Node) -> Iterator[Cell]:
 
 def _states(view: GraphView, value: str) -> tuple[str, ...]:
     """What is multiplied with known matrices in the sum right above a value."""
-    waiting, found = [value], dict[str, None]()
+    waiting, result = [value], dict[str, None]()
     for name in waiting:  # grows
         node = view.producer.get(name)
         if node is not None and node.op in ("Gemm", "MatMul") and node.inputs[1] in view.graph.constants:
-            found[node.inputs[0]] = None
+            result[node.inputs[0]] = None
         elif node is not None and node.op in ("Sigmoid", "Add", "Slice") and len(waiting) < _MOST_LOOKED_AT:
             waiting.extend(node.inputs)
-    return tuple(found)
+    return tuple(result)

@@ -36,11 +36,11 @@ class GateSum:
 
     def cut(self, start: int, columns: int, node: Node) -> GateSum:
         """The sum of some columns."""
-        given = None if self.given is None else replace(self.given, start=self.given.start + start)
+        outer = None if self.given is None else replace(self.given, start=self.given.start + start)
         wide = np.broadcast_to(self.bias, (self.columns,)) if self.bias.size == 1 else self.bias
         weights = None if self.weights is None else self.weights[:, start : start + columns]
         bias = self.bias if self.bias.size == 1 else wide[start : start + columns]
-        return GateSum(columns=columns, given=given, weights=weights, bias=bias, nodes=(*self.nodes, node))
+        return GateSum(columns=columns, given=outer, weights=weights, bias=bias, nodes=(*self.nodes, node))
 
     def plus(self, other: GateSum, node: Node) -> GateSum | None:
         """The sum of two; None where both have the same kind of part."""

@@ -52,18 +52,18 @@ def _chains(view: GraphView) -> list[list[Cell]]:
                 ends[cell.states].remove(chain)
             chain.append(cell)
             ends.setdefault(cell.results, []).append(chain)
-    found = [chain for chains in ends.values() for chain in chains if len(chain) >= _FEWEST]
-    return sorted(found, key=len, reverse=True)
+    result = [chain for chains in ends.values() for chain in chains if len(chain) >= _FEWEST]
+    return sorted(result, key=len, reverse=True)
 
 
-def _equal(one: Cell, other: Cell) -> bool:
-    if (one.kind, one.hidden, one.inside is None) != (other.kind, other.hidden, other.inside is None):
+def _equal(left: Cell, right: Cell) -> bool:
+    if (left.kind, left.hidden, left.inside is None) != (right.kind, right.hidden, right.inside is None):
         return False
     return all(
         (a.weights is None) == (b.weights is None)
         and (a.weights is None or b.weights is None or np.array_equal(a.weights, b.weights))
         and np.array_equal(a.bias, b.bias)
-        for a, b in zip((*one.gates, *one.recurrence()), (*other.gates, *other.recurrence()), strict=True)
+        for a, b in zip((*left.gates, *left.recurrence()), (*right.gates, *right.recurrence()), strict=True)
     )
 
 
@@ -98,21 +98,21 @@ def _layer(view: GraphView, cells: list[Cell]) -> _Layer | None:
         return None
     if any(each.weights is None for each in cells[-1].recurrence()):
         return None
-    given: list[str] = []
+    inputs: list[str] = []
     starts: set[tuple[int, ...]] = set()
     for cell in cells:
         parts = [gate.given for gate in cell.gates]
         names = {part.value for part in parts if part is not None}
         if None in parts or len(names) != 1:
             return None
-        given.append(names.pop())
+        inputs.append(names.pop())
         starts.add(tuple(part.start for part in parts if part is not None))
-    if len(starts) != 1 or len({view.graph.tensors[name].shape for name in given}) != 1:
+    if len(starts) != 1 or len({view.graph.tensors[name].shape for name in inputs}) != 1:
         return None
     results = {name for cell in cells for name in cell.results}
-    if len(view.graph.tensors[given[0]].shape) != 2 or _reaches(view, results, set(given)):
+    if len(view.graph.tensors[inputs[0]].shape) != 2 or _reaches(view, results, set(inputs)):
         return None
-    return _Layer(cells=tuple(cells), given=tuple(given), starts=starts.pop())
+    return _Layer(cells=tuple(cells), given=tuple(inputs), starts=starts.pop())
 
 
 def _alone(view: GraphView, cell: Cell, after: Cell | None) -> bool:
@@ -205,8 +205,8 @@ def _given(made: Made, view: GraphView, layer: _Layer) -> str:
 
 
 def _recurrent_weights(cell: Cell) -> np.ndarray:
-    found = [each.weights for each in cell.recurrence() if each.weights is not None]
-    return np.ascontiguousarray(np.concatenate(found, axis=1).T)
+    result = [each.weights for each in cell.recurrence() if each.weights is not None]
+    return np.ascontiguousarray(np.concatenate(result, axis=1).T)
 
 
 def _states(view: GraphView, draft: Draft, layer: _Layer) -> list[str]:

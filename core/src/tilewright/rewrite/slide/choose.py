@@ -28,14 +28,14 @@ def chosen(streamer: Streamer) -> StreamPlan:
     limit = least.work + least.work // MORE_WORK
     runs_alone = Choices(gaps=dict.fromkeys(streamer.reuse.axes, 0))
     search = _Search(streamer=streamer, left=_MOST_VISITS // max(len(streamer.graph.nodes), 1))
-    found: list[_Found] = [(Choices(), least)]
+    result: list[_Found] = [(Choices(), least)]
     for start in (Choices(), runs_alone):
         at = start
         for price in _PRICES:
             at, plan = search.improved(at, _cheaper(price * least.work / max(least.state_bytes, 1)))
-            found.append((at, plan))
-    within = [one for one in found if one[1].work <= limit]
-    choices, _ = min(within, key=lambda one: (one[1].state_bytes, one[1].work))
+            result.append((at, plan))
+    within = [item for item in result if item[1].work <= limit]
+    choices, _ = min(within, key=lambda candidate: (candidate[1].state_bytes, candidate[1].work))
     return search.improved(choices, _smaller(limit))[1]
 
 
@@ -72,11 +72,11 @@ class _Search:
 
 
 def _cheaper(price: float) -> Callable[[StreamPlan, StreamPlan], bool]:
-    return lambda one, other: one.work + price * one.state_bytes < other.work + price * other.state_bytes
+    return lambda left, right: left.work + price * left.state_bytes < right.work + price * right.state_bytes
 
 
 def _smaller(limit: int) -> Callable[[StreamPlan, StreamPlan], bool]:
-    return lambda one, other: (one.state_bytes, one.work) < (other.state_bytes, other.work) and one.work <= limit
+    return lambda left, right: (left.state_bytes, left.work) < (right.state_bytes, right.work) and left.work <= limit
 
 
 def _changes(plan: StreamPlan, streamer: Streamer, choices: Choices) -> Iterator[Choices]:

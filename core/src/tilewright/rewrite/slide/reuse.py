@@ -115,10 +115,10 @@ def analyse(
             fixed.update(site.node.outputs)
         moved = {at: axes[name] for at, name in enumerate(site.node.inputs) if name in axes}
         settled = fixed.issuperset(name for name in site.node.inputs if name not in axes)
-        found = _moves(site, operators[site.node.op], moved) if moved and settled else None
-        if found is None:
+        result = _moves(site, operators[site.node.op], moved) if moved and settled else None
+        if result is None:
             continue
-        place, reads = found
+        place, reads = result
         made = _made(site.output.shape[place], place, moved, reads, hop)
         if made is not None:
             axes[site.output.name] = made if padded or made.length == 1 else _unpadded(made)
@@ -191,13 +191,13 @@ def _place(access: MapAccess, output: str, index: Index | None) -> tuple[int, st
 
 def _only_there(access: MapAccess, operand: str, place: int, loop: str) -> bool:
     """Whether no other axis of the operand is indexed by the loop, and its trips may be separated."""
-    kind = next(one.kind for one in access.loops if one.name == loop)
+    kind = next(candidate.kind for candidate in access.loops if candidate.name == loop)
     axes = access.axes[operand]
     return kind == "parallel" and not any(mentions(axis.index, loop) for at, axis in enumerate(axes) if at != place)
 
 
 def _reading(access: MapAccess, index: Index, loop: str) -> Reading:
-    trips = {one.name: (0, one.extent) for one in access.loops}
+    trips = {candidate.name: (0, candidate.extent) for candidate in access.loops}
     step = next(term.coefficient for term in index.terms if term.loop == loop)
     first, last = index.range({**trips, loop: (0, 1)})
     return Reading(step=step, first=first, last=last)

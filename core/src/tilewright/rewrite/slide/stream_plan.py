@@ -81,7 +81,7 @@ class Streamer:
                 needs[name].append((0, self.reuse.axes[name].length))
         runs: dict[str, tuple[Run, ...]] = {}
         products = work = kept_bytes = 0
-        sums = {name: one for name, one in self._sums.items() if name not in choices.whole}
+        sums = {name: candidate for name, candidate in self._sums.items() if name not in choices.whole}
         for node in reversed(self.graph.nodes):
             name, (macs, trips) = node.outputs[0], self._costs[node.name]
             if node.name in sums:
@@ -125,8 +125,8 @@ class Streamer:
             if name in needs:
                 needs[name].append((0, self.reuse.axes[name].length))
 
-    def _need_of_sum(self, one: RunningSum, needs: Mapping[str, list[Interval]]) -> None:
-        needs[one.source].extend((one.outgoing, one.incoming, *one.edges))
+    def _need_of_sum(self, running: RunningSum, needs: Mapping[str, list[Interval]]) -> None:
+        needs[running.source].extend((running.outgoing, running.incoming, *running.edges))
 
     def _given(self, needed: Iterable[Interval]) -> tuple[Run, ...]:
         """The input's one run: it ends with what is handed over."""
@@ -149,8 +149,8 @@ class Streamer:
 
     @cached_property
     def _sums(self) -> Mapping[str, RunningSum]:
-        found = (running_sum(site, self.reuse) for site in self.graph.sites())
-        return {one.node.name: one for one in found if one is not None}
+        result = (running_sum(site, self.reuse) for site in self.graph.sites())
+        return {running.node.name: running for running in result if running is not None}
 
 
 def _trips(operator: Operator, site: Site) -> int:
@@ -160,7 +160,7 @@ def _trips(operator: Operator, site: Site) -> int:
 
 def _gaps(needed: Iterable[Interval]) -> tuple[int, ...]:
     parts = joined(needed)
-    return tuple(sorted({other[0] - one[1] for one, other in pairwise(parts)}))
+    return tuple(sorted({right[0] - left[1] for left, right in pairwise(parts)}))
 
 
 def _runs(needed: Iterable[Interval], axis: TimeAxis, largest_gap: int) -> tuple[Run, ...]:

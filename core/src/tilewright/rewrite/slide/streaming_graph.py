@@ -135,14 +135,14 @@ class StreamingGraph:
     def _initial(self, kept: Part, lag: int) -> Array:
         import numpy as np
 
-        one = kept.of(self.filled)
-        return one if lag == 1 else np.concatenate([one] * lag)
+        element = kept.of(self.filled)
+        return element if lag == 1 else np.concatenate([element] * lag)
 
     def part(self, value: str, interval: Interval, output: str = "") -> str:
         """The tensor with these elements of a value along its time axis: cut out of its pieces, or joined of them."""
-        found = self.parts.get((value, interval)) if not output else None
-        if found:
-            return found
+        result = self.parts.get((value, interval)) if not output else None
+        if result:
+            return result
         axis = self.reuse.axes[value].axis
         names = []
         for (low, high), tensor in self.pieces[value]:
@@ -264,31 +264,31 @@ def _add_whole(made: StreamingGraph, node: Node) -> None:
     made.tensors.update({name: made.graph.tensors[name] for name in node.outputs})
 
 
-def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
+def _add_sum(made: StreamingGraph, running: RunningSum) -> None:
     """The running sum: state + incoming; + edges is all of it; - outgoing is the next state."""
-    node = one.node
+    node = running.node
     (value,) = node.outputs
-    axis, span = made.reuse.axes[one.source].axis, (one.outgoing[1], one.incoming[1])
-    zeros = node.integer("x_zero_point") * one.terms
-    kept = Part(value=one.source, axis=axis, interval=span, summed=one.axes, keeps=one.keeps, zeros=zeros)
-    state, oldest = made.state(f"{value}:sum", kept, one.lag)
-    total = entered = _combined(made, one, "Add", oldest, [one.incoming])
-    if one.edges:
-        total = _combined(made, one, "Add", entered, one.edges)
-    left = _combined(made, one, "Sub", entered, [one.outgoing])
-    made.follow(state, left, kept, one.lag)
-    _requantise(made, one, total)
+    axis, span = made.reuse.axes[running.source].axis, (running.outgoing[1], running.incoming[1])
+    zeros = node.integer("x_zero_point") * running.terms
+    kept = Part(value=running.source, axis=axis, interval=span, summed=running.axes, keeps=running.keeps, zeros=zeros)
+    state, oldest = made.state(f"{value}:sum", kept, running.lag)
+    total = entered = _combined(made, running, "Add", oldest, [running.incoming])
+    if running.edges:
+        total = _combined(made, running, "Add", entered, running.edges)
+    left = _combined(made, running, "Sub", entered, [running.outgoing])
+    made.follow(state, left, kept, running.lag)
+    _requantise(made, running, total)
     if value in made.reuse.axes:
         made.pieces[value] = [((0, 1), value)]
 
 
-def _requantise(made: StreamingGraph, one: RunningSum, total: str) -> None:
+def _requantise(made: StreamingGraph, running: RunningSum, total: str) -> None:
     """The formula of `Requant` as operators of floats: f32(f32(sum) * scale), rounded, moved and limited."""
     import numpy as np
 
-    node, requant = one.node, one.node.requant()
+    node, requant = running.node, running.node.requant()
     (value,) = node.outputs
-    scale = requant.scale[one.terms - 1 if len(requant.scale) > 1 else 0]
+    scale = requant.scale[running.terms - 1 if len(requant.scale) > 1 else 0]
     real = made.add("Cast", (total,), f"{value}:real", node, attributes={"to": DType.F32.value})
     factor = made.constant(np.full((1,), scale, np.float32), f"{value}:scale")
     scaled = made.add("Mul", (real, factor), f"{value}:scaled", node)
@@ -299,13 +299,13 @@ def _requantise(made: StreamingGraph, one: RunningSum, total: str) -> None:
     made.add("QuantizeLinear", (scaled, unit, zero), value, like=node, attributes=attributes, output=value)
 
 
-def _combined(made: StreamingGraph, one: RunningSum, op: str, to: str, intervals: Sequence[Interval]) -> str:
+def _combined(made: StreamingGraph, running: RunningSum, op: str, to: str, intervals: Sequence[Interval]) -> str:
     """`to` and the sums over these intervals."""
-    value = one.node.outputs[0]
+    value = running.node.outputs[0]
     for interval in intervals:
-        part = made.part(one.source, interval)
-        wide = made.add("Cast", (part,), f"{value}:wide", one.node, attributes={"to": DType.I32.value})
-        attributes: dict[str, Attribute] = {"axes": one.axes, "keepdims": int(one.keeps)}
-        summed = made.add("ReduceSum", (wide,), f"{value}:part", one.node, attributes=attributes)
-        to = made.add(op, (to, summed), f"{value}:summed", one.node)
+        part = made.part(running.source, interval)
+        wide = made.add("Cast", (part,), f"{value}:wide", running.node, attributes={"to": DType.I32.value})
+        attributes: dict[str, Attribute] = {"axes": running.axes, "keepdims": int(running.keeps)}
+        summed = made.add("ReduceSum", (wide,), f"{value}:part", running.node, attributes=attributes)
+        to = made.add(op, (to, summed), f"{value}:summed", running.node)
     return to

@@ -35,11 +35,13 @@ class FrameReader:
         """The messages that end in `content`."""
         for byte in content:
             if byte == FLAG:
-                found = bytes(self._content or b"")
-                whole = len(found) > 2 and binascii.crc_hqx(found[:-2], _START) == int.from_bytes(found[-2:], "little")
+                result = bytes(self._content or b"")
+                whole = len(result) > 2 and binascii.crc_hqx(result[:-2], _START) == int.from_bytes(
+                    result[-2:], "little"
+                )
                 self._content, self._escaped = (None if whole else bytearray()), False
                 if whole:
-                    yield found[:-2]
+                    yield result[:-2]
             elif self._content is not None:
                 self._take(byte, self._content)
 

@@ -62,7 +62,7 @@ class MlperfTinyRunner:
             said = self._ask(wire, f"infer {times} {WARMUP if times > 1 else 0}", self.run_seconds)
         finally:
             wire.close()
-        laps = [int(found[1]) for line in said if (found := _LAP.match(line))]
+        laps = [int(result[1]) for line in said if (result := _LAP.match(line))]
         if len(laps) != 2:
             raise _wrong("an inference has no beginning or no end", said)
         return RunResult(outputs=(), counts={"microseconds": round((laps[1] - laps[0]) / times)}, kind="measured")

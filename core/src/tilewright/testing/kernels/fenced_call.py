@@ -75,8 +75,8 @@ def fenced_call(
     beside = {names[key]: _harmed(fenced[key], array.nbytes) for key, array in different.items()}
     for key, array in different.items():
         if array.flags.writeable:
-            one, stored = fenced[key], as_stored(array)
-            taken = one.bytes[one.start : one.start + array.nbytes]
+            fence, stored = fenced[key], as_stored(array)
+            taken = fence.bytes[fence.start : fence.start + array.nbytes]
             stored[...] = np.frombuffer(taken.tobytes(), array.dtype).reshape(stored.shape)
     harmed = [f"{count} bytes were written beside {name}" for name, count in beside.items() if count]
     if failure or harmed:
@@ -103,8 +103,8 @@ def _fence(array: Array, at_end: bool, align: int) -> _Fenced:
     return _Fenced(bytes=between, start=start)
 
 
-def _harmed(one: _Fenced, size_bytes: int) -> int:
-    beside = np.concatenate([one.bytes[: one.start], one.bytes[one.start + size_bytes :]])
+def _harmed(fenced: _Fenced, size_bytes: int) -> int:
+    beside = np.concatenate([fenced.bytes[: fenced.start], fenced.bytes[fenced.start + size_bytes :]])
     return int((beside != _GUARD).sum())
 
 

@@ -34,8 +34,8 @@ def stack_fault(layer: Layer, inputs: Sequence[Array | None], room_bytes: int, f
     trial = whole_trial(layer.operator, layer.kernel, layer.site, inputs, layouts=layouts)
     source = folder / "stack.c"
     source.write_text(library_text([trial]), encoding="utf-8")
-    asked = (*STRICT, *_ASKED, f"-Werror=frame-larger-than={room_bytes}")
-    command = [*find_compiler().command, *asked, "-c", "-o", str(folder / "stack.o"), str(source)]
+    requested = (*STRICT, *_ASKED, f"-Werror=frame-larger-than={room_bytes}")
+    command = [*find_compiler().command, *requested, "-c", "-o", str(folder / "stack.o"), str(source)]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     size, function = _BYTES.search(said), _FUNCTION.search(said)
     if size is None:

@@ -93,8 +93,8 @@ def tiled_trial(
     access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
-    given = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
-    stored = {name: given.get(name, row_major(array.ndim)) for name, array in arrays.items()}
+    chosen_layouts = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
+    stored = {name: chosen_layouts.get(name, row_major(array.ndim)) for name, array in arrays.items()}
     tiles = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
     call = _call(layer.site, access, tiles, scratch_bytes)

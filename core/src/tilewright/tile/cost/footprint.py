@@ -45,10 +45,10 @@ def scratchpad_buffers(
 ) -> Iterator[ScratchpadBuffer]:
     """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
     near = boxes.hops[hop].inner
-    for one in crossings[hop]:
-        for number in range(one.copy.buffers if one.own else 0):
-            name = tile_buffer_name(one.member.step.name, one.item.name, near, number)
-            yield ScratchpadBuffer(name=name, kind="tile", size_bytes=one.tile_bytes)
+    for crossing in crossings[hop]:
+        for number in range(crossing.copy.buffers if crossing.own else 0):
+            name = tile_buffer_name(crossing.member.step.name, crossing.item.name, near, number)
+            yield ScratchpadBuffer(name=name, kind="tile", size_bytes=crossing.tile_bytes)
     if hop + 1 < len(boxes.hops):
         return
     for number, member in enumerate(boxes.analysis.members[:-1]):
@@ -75,7 +75,7 @@ def scratchpad_bytes(
 ) -> int:
     """What all of them take, each up to where the next may begin."""
     grain = boxes.analysis.grains[hop]
-    return sum(align_up(one.size_bytes, grain) for one in scratchpad_buffers(boxes, crossings, sums, hop))
+    return sum(align_up(buffer.size_bytes, grain) for buffer in scratchpad_buffers(boxes, crossings, sums, hop))
 
 
 def region_scratch(boxes: Boxes) -> int:

@@ -125,16 +125,16 @@ def scratch_bytes(
     """
     split = share(kernel, access, extents, cores)
     part = shared_extents(extents, split)
-    one = kernel.scratch_bytes(_of_shape(site, access, part))
-    if type(one) is not int or one < 0:
-        one = demand_bytes(one, f"kernel '{kernel.name}'", kernel.scratch_bytes, "scratch_bytes")
-    if not one or not split.loop:
-        return one, one
+    scratch = kernel.scratch_bytes(_of_shape(site, access, part))
+    if type(scratch) is not int or scratch < 0:
+        scratch = demand_bytes(scratch, f"kernel '{kernel.name}'", kernel.scratch_bytes, "scratch_bytes")
+    if not scratch or not split.loop:
+        return scratch, scratch
     shares = ceil_div(extents[split.loop], split.extent)
     if split.loop in fewer:
         shares = min(cores, ceil_div(extents[split.loop], split.grain))
-    one = align_up(one, 8)
-    return one, one * shares
+    scratch = align_up(scratch, 8)
+    return scratch, scratch * shares
 
 
 def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
@@ -170,12 +170,12 @@ class TileCallCosts:
 
     def _share(self, part: Mapping[str, int]) -> float:
         key = tuple(part.values())
-        found = self._shares.get(key)
-        if found is None:
+        result = self._shares.get(key)
+        if result is None:
             space = self.space
-            found = _share_cycles(space.kernel, space.site, space.access, space.operations, part, space.engine)
-            self._shares[key] = found
-        return found
+            result = _share_cycles(space.kernel, space.site, space.access, space.operations, part, space.engine)
+            self._shares[key] = result
+        return result
 
 
 def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -> float:

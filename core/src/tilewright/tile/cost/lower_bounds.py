@@ -44,7 +44,7 @@ def least_cycles_of(space: TilingSpace) -> float:
         windows = table.windows(item, {})
         each = [(item.transfers(extents, windows.capacity), count) for extents, count in windows.classes]
         visits = sum(count for _, count in each)
-        copying += sum(one.cycles(item.path) * count for one, count in each) / visits
+        copying += sum(transfers.cycles(item.path) * count for transfers, count in each) / visits
     return max(least_cycles(space) + space.engine.call_cycles, copying)
 
 
@@ -62,8 +62,8 @@ class LeastCopies:
     def scored(self, space: TilingSpace, cycles: Numbers) -> Numbers:
         """The score that no tiling goes below, where everything else takes so many cycles."""
         times = np.minimum(self.moved / max(bound_bytes(space), 1), MOST_TRAFFIC)
-        found: Numbers = np.maximum(cycles, self.cycles) * (1 + TRAFFIC * times)
-        return found
+        result: Numbers = np.maximum(cycles, self.cycles) * (1 + TRAFFIC * times)
+        return result
 
 
 def score_bounds(space: TilingSpace, points: Integers, copies: LeastCopies) -> Numbers:
@@ -86,8 +86,8 @@ def least_copies(space: TilingSpace, points: Integers, table: WindowTable) -> Le
     left = left - sum(rooms.values()) - accumulator_bytes(space, points, table)
     moved, copying = np.zeros(len(points)), np.zeros(len(points))
     for item in space.copied:
-        one = _least_moved(space, item, points, table, left + rooms[item.name])
-        moved, copying = moved + one, copying + one * cycles_each_byte(item.path)
+        moved_here = _least_moved(space, item, points, table, left + rooms[item.name])
+        moved, copying = moved + moved_here, copying + moved_here * cycles_each_byte(item.path)
     return LeastCopies(moved, copying)
 
 
@@ -112,8 +112,8 @@ def _least_moved(
     around = [at for at, loop in enumerate(space.cuts) if loop.kind != "reduce" and at not in columns]
     again = np.prod(trips[:, around], axis=1, dtype=np.int64)
     moved = item.item_bytes * table.moved(item, points[:, columns]) * again
-    found: Integers = np.where(cut & (table.rooms(item, whole[:, columns]) > left), np.maximum(moved, once), once)
-    return found
+    result: Integers = np.where(cut & (table.rooms(item, whole[:, columns]) > left), np.maximum(moved, once), once)
+    return result
 
 
 def cycles_each_byte(path: CopyPath) -> float:

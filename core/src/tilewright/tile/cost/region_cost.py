@@ -66,10 +66,10 @@ def hop_costs(
         HopCost(
             tiles=_tiles(boxes, hop),
             compute_cycles=spent[hop] + (begin if hop == last else 0.0),
-            copy_cycles=float(sum(one.cycles.sum() for one in here)),
+            copy_cycles=float(sum(crossing.cycles.sum() for crossing in here)),
             total_cycles=total if hop == 0 else spent[hop - 1],
-            in_bytes=sum(one.size_bytes for one in here if not one.item.written),
-            out_bytes=sum(one.size_bytes for one in here if one.item.written),
+            in_bytes=sum(crossing.size_bytes for crossing in here if not crossing.item.written),
+            out_bytes=sum(crossing.size_bytes for crossing in here if crossing.item.written),
             bound_bytes=bounds[hop],
             scratchpad_bytes=scratchpad_bytes(boxes, traffic, region.sums, hop),
         )
@@ -84,7 +84,7 @@ def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
         engine, kernel = member.space.engine, member.space.kernel
         total += engine.step_cycles + kernel.step_cycles + last_finish(member.space, largest_run(boxes, number))
         if engine.code_cycles:
-            copied = sum(one.member is member for here in traffic for one in here)
+            copied = sum(candidate.member is member for here in traffic for candidate in here)
             total += engine.code_cycles(kernel, copied, tiles)
     return total
 
@@ -186,15 +186,15 @@ class _Clocks:
             self._known[key] = total, tuple(now - then for now, then in zip(self.spent, spent, strict=True))
             return total
         total, more = self._known[key]
-        self.spent = [one + other for one, other in zip(self.spent, more, strict=True)]
+        self.spent = [left + right for left, right in zip(self.spent, more, strict=True)]
         return total
 
     def _slices(self, hop: int, at: tuple[int, ...]) -> list[bytes]:
         return [
             array[_within(at, array.shape)].tobytes()
             for here in self.traffic[hop:]
-            for one in here
-            for array in (one.cycles, one.shifts)
+            for crossing in here
+            for array in (crossing.cycles, crossing.shifts)
         ]
 
     def _visit(self, hop: int, at: tuple[int, ...]) -> float:
@@ -210,7 +210,7 @@ class _Clocks:
             computes = [self.visit(hop + 1, (*at, *tile)) for tile in inside]
         self.spent[hop] += sum(computes)
         inputs, outputs = (
-            [self._operand(one, own, tiles, at) for one in self.traffic[hop] if one.item.written is written]
+            [self._operand(traffic, own, tiles, at) for traffic in self.traffic[hop] if traffic.item.written is written]
             for written in (False, True)
         )
         spaces = [member.space for member in self.boxes.analysis.members]
@@ -223,19 +223,19 @@ class _Clocks:
         return _simulated(computes, inputs, outputs, waiting=waiting, starts=starts, apart=cores.dma_core)
 
     def _operand(
-        self, one: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
+        self, copies: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
     ) -> _Operand:
-        inside = prod(own[one.copy.level :])
+        inside = prod(own[copies.copy.level :])
         windows = tiles // inside
         new = np.ones(len(windows), bool)
         new[1:] = windows[1:] != windows[:-1]
         numbers = np.cumsum(new) - 1
         picked = windows[new]
-        cores = max(1, one.member.space.engine.cores)
+        cores = max(1, copies.member.space.engine.cores)
         return _Operand(
-            buffers=one.copy.buffers,
-            cycles=one.cycles[_within(at, one.cycles.shape)].reshape(-1)[picked].tolist(),
-            shifts=(one.shifts[_within(at, one.shifts.shape)].reshape(-1)[picked] / cores).tolist(),
+            buffers=copies.copy.buffers,
+            cycles=copies.cycles[_within(at, copies.cycles.shape)].reshape(-1)[picked].tolist(),
+            shifts=(copies.shifts[_within(at, copies.shifts.shape)].reshape(-1)[picked] / cores).tolist(),
             window=numbers.tolist(),
             first=new.tolist(),
             last=[*new[1:].tolist(), True],
@@ -259,12 +259,12 @@ class _Simulation:
         """The cores do nothing before this."""
         self.cores = max(self.cores, until)
 
-    def move(self, one: _Operand, *, apart: bool = False) -> None:
+    def move(self, operand: _Operand, *, apart: bool = False) -> None:
         """The next copy of an operand, if there is one; cores wait while it is started, unless a core `apart` does."""
-        if len(one.arrivals) < len(one.cycles):
+        if len(operand.arrivals) < len(operand.cycles):
             self.cores += 0.0 if apart else self.starts
-            self.engine = max(self.engine, self.cores) + one.cycles[len(one.arrivals)]
-            one.arrivals.append(self.engine)
+            self.engine = max(self.engine, self.cores) + operand.cycles[len(operand.arrivals)]
+            operand.arrivals.append(self.engine)
 
 
 def _simulated(
@@ -282,26 +282,26 @@ def _simulated(
     and cores wait meanwhile, unless a core `apart` does so while they compute.
     """
     clocks = _Simulation(starts)
-    for one in inputs:
-        clocks.move(one)
+    for operand in inputs:
+        clocks.move(operand)
     for number, compute in enumerate(computes):
-        for one in inputs:
-            clocks.wait(one.arrivals[one.window[number]])
-        for one in outputs:
-            before = one.window[number] - one.buffers
-            if before >= 0 and one.first[number]:
-                clocks.wait(one.arrivals[before])
-        for one in inputs:
-            if one.buffers > 1 and one.first[number]:
-                clocks.move(one, apart=apart)
+        for operand in inputs:
+            clocks.wait(operand.arrivals[operand.window[number]])
+        for operand in outputs:
+            before = operand.window[number] - operand.buffers
+            if before >= 0 and operand.first[number]:
+                clocks.wait(operand.arrivals[before])
+        for operand in inputs:
+            if operand.buffers > 1 and operand.first[number]:
+                clocks.move(operand, apart=apart)
         if number < waiting:
             clocks.wait(clocks.engine)
         clocks.cores += compute
-        for one in inputs:
-            if one.buffers == 1 and one.last[number] and len(one.arrivals) < len(one.cycles):
-                clocks.cores += one.shifts[len(one.arrivals)]
-                clocks.move(one)
-        for one in outputs:
-            if one.last[number]:
-                clocks.move(one)
+        for operand in inputs:
+            if operand.buffers == 1 and operand.last[number] and len(operand.arrivals) < len(operand.cycles):
+                clocks.cores += operand.shifts[len(operand.arrivals)]
+                clocks.move(operand)
+        for operand in outputs:
+            if operand.last[number]:
+                clocks.move(operand)
     return max(clocks.cores, clocks.engine)

@@ -80,11 +80,11 @@ class Boxes:
         if not isinstance(member.access, MapAccess):
             box = {loop.name: (0, loop.extent) for loop in member.access.loops}
             return tuple(self._fixed(span.low, span.high) for span in member.access.window(operand, box))
-        found = []
+        result = []
         for axis, loops in zip(member.access.axes[operand], member.moves[operand], strict=True):
             around = {loop: _hull(runs[loop], copy_level) for loop in loops}
-            found.append(_window(axis, around, len(self.extents)))
-        return tuple(found)
+            result.append(_window(axis, around, len(self.extents)))
+        return tuple(result)
 
     def capacity(self, number: int, operand: str, copy_level: int) -> tuple[int, ...]:
         """Positions by axis that a tile buffer of an operand from outside must have room for."""
@@ -167,20 +167,20 @@ class _Backwards:
         return self._whole[extent]
 
     def _sink(self) -> dict[str, Reach]:
-        found = {loop.name: self._all(loop.extent) for loop in self.analysis.sink.access.loops}
+        result = {loop.name: self._all(loop.extent) for loop in self.analysis.sink.access.loops}
         self.exists = np.ones((1,) * self.rank, bool)
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
-            low, high = found[loop]
-            count = ceil_div(largest_extents(found[loop]), size)
+            low, high = result[loop]
+            count = ceil_div(largest_extents(result[loop]), size)
             shape = [1] * self.rank
             shape[position] = count
             starts = low + np.arange(count).reshape(shape) * size
-            found[loop] = np.minimum(starts, high), np.minimum(starts + size, high)
+            result[loop] = np.minimum(starts, high), np.minimum(starts + size, high)
             if low.size > 1:
                 self.exists = self.exists & (starts < high)
             self.extents.append(count)
-        return found
+        return result
 
     def _member(self, number: int, member: RegionStep) -> None:
         form = self.forms.get(member.output.value, "recomputed")
@@ -210,8 +210,12 @@ class _Backwards:
 
     def _need(self, member: RegionStep, axis: int, extent: int) -> Reach:
         reaches = [
-            _span(self.analysis.members[one.member].index_map.axes[one.operand][axis], self.runs[one.member], self.rank)
-            for one in member.readers
+            _span(
+                self.analysis.members[reader.member].index_map.axes[reader.operand][axis],
+                self.runs[reader.member],
+                self.rank,
+            )
+            for reader in member.readers
         ]
         low, high = reaches[0]
         for first, end in reaches[1:]:
@@ -226,7 +230,7 @@ class _Backwards:
         if roll is not None:
             low, high = np.broadcast_arrays(*self.needs[number][roll.axis])
             self.needs[number] = tuple(
-                (low, high) if axis == roll.axis else one for axis, one in enumerate(self.needs[number])
+                (low, high) if axis == roll.axis else need for axis, need in enumerate(self.needs[number])
             )
         return roll
 

@@ -118,15 +118,15 @@ class TilingProblem:
         columns = self._columns(item)
         cut = np.array([[index in seen for index in columns] for seen, _ in wanted], bool)
         whole = np.array([self.space.extents[self.space.cuts[index].name] for index in columns], np.int64)
-        asked = np.where(cut[:, None], points[:, columns], whole)
-        priced = self._prices(item).at(asked.reshape(len(wanted) * len(points), len(columns)))
-        found: Numbers = priced.reshape(len(wanted), len(points), 4).swapaxes(1, 2)
+        windows = np.where(cut[:, None], points[:, columns], whole)
+        priced = self._prices(item).at(windows.reshape(len(wanted) * len(points), len(columns)))
+        result: Numbers = priced.reshape(len(wanted), len(points), 4).swapaxes(1, 2)
         for at, (_, roll) in enumerate(wanted):
             if roll:
-                buffer, moved, cycles, legal = self._prices(item, roll).at(asked[at]).T
-                stay = (found[at, 1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
-                found[at] = buffer, moved, cycles + stay, legal
-        return found
+                buffer, moved, cycles, legal = self._prices(item, roll).at(windows[at]).T
+                stay = (result[at, 1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
+                result[at] = buffer, moved, cycles + stay, legal
+        return result
 
     def whole_bytes(self, item: CopiedOperand) -> float:
         """Of a buffer that has all of an operand that any trip uses."""
@@ -199,8 +199,8 @@ class WindowCosts:
         self.item, self.table, self.grain = item, table, grain
         self.roll = roll  # the loop along which rows stay, and their axis
         self._sizes = sizes  # of each loop, rising
-        self._pace = [prod(len(one) for one in sizes[at + 1 :]) for at in range(len(sizes))]
-        count = prod(len(one) for one in sizes)
+        self._pace = [prod(len(size) for size in sizes[at + 1 :]) for at in range(len(sizes))]
+        count = prod(len(size) for size in sizes)
         self._known = np.zeros(count, bool)
         self._rows = np.empty((count, 4))
 
@@ -214,13 +214,13 @@ class WindowCosts:
             new, first, _ = different(places[~known])
             self._rows[new] = self._priced(points[~known][first])
             self._known[new] = True
-        found: Numbers = self._rows[places]
-        return found
+        result: Numbers = self._rows[places]
+        return result
 
     def _priced(self, points: Integers) -> Numbers:
         access = self.table.space.access
-        few = len(points) <= _FEW and self.roll is None
-        if few or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
+        is_small = len(points) <= _FEW and self.roll is None
+        if is_small or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
             return np.array([self._one(tuple(row)) for row in points.tolist()], float)
         along = [self._classes(access, position, points) for position in range(len(self.item.shape))]
         room = [extents.max(axis=1) for extents, _ in along]
@@ -230,8 +230,8 @@ class WindowCosts:
         step = max(1, _MOST_WINDOWS // each)
         parts = [
             self._many(
-                [(one[at : at + step], other[at : at + step]) for one, other in along],
-                [one[at : at + step] for one in room],
+                [(bytes_left[at : at + step], other[at : at + step]) for bytes_left, other in along],
+                [bytes_left[at : at + step] for bytes_left in room],
             )
             for at in range(0, len(points), step)
         ]
@@ -257,18 +257,18 @@ class WindowCosts:
         names = [name for name in self.table.moving(self.item) if mentions(index, name)]
         held = {name: self.table.space.extents[name] for name in names}
         unique, inverse = unique_rows(points[:, columns])
-        found = [
+        result = [
             self.table._along(self.item.name, position, names, {**held, **dict(zip(cut, row, strict=True))})
             for row in unique.tolist()
         ]
-        return _filled(found, inverse)
+        return _filled(result, inverse)
 
     def _new_rows(self, points: Integers) -> tuple[Integers, Integers]:
         """The same along the axis of which rows stay, for what is new."""
         loop, position = self.roll or ("", 0)
         unique, _, inverse = different(points[:, self.item.loops.index(loop)])
-        found = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
-        return _filled(found, inverse)
+        result = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
+        return _filled(result, inverse)
 
     def _many(self, along: Sequence[tuple[Integers, Integers]], room: Sequence[Integers]) -> Numbers:
         """Every combination of extents along the axes, and their averages; buffers have `room`."""
@@ -280,7 +280,7 @@ class WindowCosts:
             columns.append(extents.reshape(shape))
             times = times * often.reshape(shape)
         wide = [np.broadcast_to(column, times.shape).reshape(-1) for column in columns]
-        rooms = [np.repeat(one, times.size // count) for one in room]
+        rooms = [np.repeat(bytes_left, times.size // count) for bytes_left in room]
         size, cycles, legal = many_transfers(self.item, wide, rooms)
         weights = times.reshape(count, -1)
         tiles = weights.sum(axis=1)
@@ -297,9 +297,9 @@ class WindowCosts:
         )
 
 
-def _filled(found: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tuple[Integers, Integers]:
-    most = max(len(classes) for classes in found)
-    filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in found], np.int64)
+def _filled(result: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tuple[Integers, Integers]:
+    most = max(len(classes) for classes in result)
+    filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in result], np.int64)
     return filled[inverse, :, 0], filled[inverse, :, 1]
 
 
@@ -335,8 +335,8 @@ def many_transfers(
     run, rows = np.where(moved, run, 1), np.where(moved, rows, 1)
     run_bytes = run * item.item_bytes
     pieces = _pieces(run_bytes, rows, path)
-    one, lines = ceil_div(run_bytes * rows, pieces), ceil_div(rows, pieces)
-    cycles = np.where(moved, total // (run * rows) * pieces * _cycles(one, lines, path), 0.0)
+    piece_bytes, lines = ceil_div(run_bytes * rows, pieces), ceil_div(rows, pieces)
+    cycles = np.where(moved, total // (run * rows) * pieces * _cycles(piece_bytes, lines, path), 0.0)
     return total * item.item_bytes, cycles, ~moved | (run_bytes % path.align == 0)
 
 

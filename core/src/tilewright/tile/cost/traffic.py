@@ -78,21 +78,21 @@ class Traffic(Crossing):
 
 def crossings_of(boxes: Boxes) -> tuple[tuple[Crossing, ...], ...]:
     """What every hop copies, in the order of the steps. What comes from a tile buffer begins where transfers may."""
-    found: list[tuple[Crossing, ...]] = []
+    crossings: list[tuple[Crossing, ...]] = []
     brought: dict[str, tuple[int, ...]] = {}  # operand by key, or value that crossed whole -> room of its buffer
     for hop in range(len(boxes.hops)):
         here = tuple(_crossing(boxes, hop, brought))
-        found.append(here)
-        for one in here:
-            brought[one.key] = one.capacity
+        crossings.append(here)
+        for crossing in here:
+            brought[crossing.key] = crossing.capacity
             if not boxes.hops[hop].nest:
-                brought[_value(one.member, one.item.name)] = one.capacity
-    return tuple(found)
+                brought[_value(crossing.member, crossing.item.name)] = crossing.capacity
+    return tuple(crossings)
 
 
 def traffic_of(boxes: Boxes, crossings: Sequence[Sequence[Crossing]] | None = None) -> tuple[tuple[Traffic, ...], ...]:
     """The transfers of what crosses, of every hop."""
-    return tuple(tuple(_traffic(boxes, one) for one in here) for here in crossings or crossings_of(boxes))
+    return tuple(tuple(_traffic(boxes, crossing) for crossing in here) for here in crossings or crossings_of(boxes))
 
 
 def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) -> Iterator[Crossing]:
@@ -130,22 +130,23 @@ def _window(boxes: Boxes, hop: int, number: int, item: CopiedOperand, copy: Copy
     )
 
 
-def _traffic(boxes: Boxes, one: Crossing) -> Traffic:
-    item, roll, copy_level = one.item, one.roll, one.copy_level
+def _traffic(boxes: Boxes, crossing: Crossing) -> Traffic:
+    item, roll, copy_level = crossing.item, crossing.roll, crossing.copy_level
     copied = [
-        new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(one.windows)
+        new_rows(reach, roll.loop) if roll and axis == roll.axis else reach
+        for axis, reach in enumerate(crossing.windows)
     ]
     shape = tuple(trips if at < copy_level else 1 for at, trips in enumerate(boxes.extents))
     unique, inverse = unique_rows(rows_of([high - low for low, high in copied], shape))
-    each = [item.transfers(tuple(row), one.capacity) for row in unique.tolist()]
+    each = [item.transfers(tuple(row), crossing.capacity) for row in unique.tolist()]
     there = boxes.exists.any(axis=tuple(range(copy_level, boxes.exists.ndim)), keepdims=True).astype(np.int64)
     cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
     sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
     return Traffic(
-        **{name: getattr(one, name) for name in _OF_CROSSING},
+        **{name: getattr(crossing, name) for name in _OF_CROSSING},
         cycles=(cycles * there).reshape(shape[:copy_level]),
         sizes=(sizes * there).reshape(shape[:copy_level]),
-        shifts=_shifts(one, copied, shape).reshape(shape[:copy_level]),
+        shifts=_shifts(crossing, copied, shape).reshape(shape[:copy_level]),
         legal=item.aligned_offset and all(transfer.legal(item.path) for transfer in each),
     )
 
@@ -173,11 +174,11 @@ def _roll(
     return roll, ""
 
 
-def _shifts(one: Crossing, copied: Sequence[Reach], shape: Sequence[int]) -> Numbers:
+def _shifts(crossing: Crossing, copied: Sequence[Reach], shape: Sequence[int]) -> Numbers:
     """What it takes one core to move the rows of each window that the one before has left."""
-    if one.roll is None:
+    if crossing.roll is None:
         return np.zeros(shape)
-    axis = one.roll.axis
-    stay = copied[axis][0] - one.windows[axis][0]
-    row_bytes = one.tile_bytes / max(1, one.capacity[axis])
+    axis = crossing.roll.axis
+    stay = copied[axis][0] - crossing.windows[axis][0]
+    row_bytes = crossing.tile_bytes / max(1, crossing.capacity[axis])
     return np.broadcast_to(stay * (row_bytes / MOVED_BYTES_PER_CYCLE), shape).astype(np.float64)

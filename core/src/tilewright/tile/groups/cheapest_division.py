@@ -53,7 +53,7 @@ def _followed(steps: int, longest: int, score: Score) -> tuple[list[float], list
     """From each step on: the least score of the rest, and how many steps the first segment of it has."""
     rest, counts = [0.0] * (steps + 1), [1] * steps
     for first in range(steps - 1, -1, -1):
-        found = [score(first, count) + rest[first + count] for count in range(1, min(longest, steps - first) + 1)]
-        rest[first] = min(found)
-        counts[first] = found.index(rest[first]) + 1
+        result = [score(first, count) + rest[first + count] for count in range(1, min(longest, steps - first) + 1)]
+        rest[first] = min(result)
+        counts[first] = result.index(rest[first]) + 1
     return rest, counts

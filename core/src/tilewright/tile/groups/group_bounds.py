@@ -92,9 +92,9 @@ def _needed(analysis: RegionAnalysis, moving: Sequence[set[str]]) -> list[Box | 
     for number, member in reversed(tuple(enumerate(analysis.members))):
         whole = {loop.name: (0, loop.extent) for loop in member.access.loops}
         windows = [_window(analysis, reader, boxes, moving) for reader in member.readers]
-        found = [window for window in windows if window is not None]
-        if len(found) == len(windows):
-            hull = [(min(one.low for one in axis), max(one.high for one in axis)) for axis in zip(*found, strict=True)]
+        result = [window for window in windows if window is not None]
+        if len(result) == len(windows):
+            hull = [(min(box.low for box in axis), max(box.high for box in axis)) for axis in zip(*result, strict=True)]
             boxes[number] = whole | {loop: reach for loop, reach in zip(member.loops, hull, strict=False) if loop}
     return boxes
 

@@ -117,7 +117,7 @@ class _GroupSearch:
         for reduction in reductions:
             self.try_parts(reduction, loops)
         if not any(member.live_out for member in analysis.members[:-1]):
-            for nest in dict.fromkeys(found.region.hops[-1].nest for found in self.best.values()):
+            for nest in dict.fromkeys(result.region.hops[-1].nest for result in self.best.values()):
                 if nest:  # in one tile nothing is computed again
                     self.try_nest(nest, "recomputed")
 
@@ -146,13 +146,13 @@ class _GroupSearch:
         room = analysis.available_bytes() - _held_bytes(boxes, sums)  # for what is copied
         if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
-        worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
+        worst = max((score(tiling.cost, weight) for weight, tiling in self.best.items()), default=self.most_cycles)
         computes = compute_cycles(boxes)
         if computes.sum() >= worst:
             return True
         boxes = _copied(boxes)
         crossings = crossings_of(boxes)
-        room -= sum(align_up(one.tile_bytes, analysis.grains[-1]) for one in crossings[-1] if one.own)
+        room -= sum(align_up(crossing.tile_bytes, analysis.grains[-1]) for crossing in crossings[-1] if crossing.own)
         if room < 0:
             return False
         traffic = traffic_of(boxes, crossings)
@@ -161,19 +161,19 @@ class _GroupSearch:
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
         region = region_of(boxes, forms, sums)
-        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
+        tiling = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
         for weight in self.weights:
-            if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
-                self.best[weight] = found
+            if weight not in self.best or score(tiling.cost, weight) < score(self.best[weight].cost, weight):
+                self.best[weight] = tiling
         return False
 
     def _beaten(self, traffic: Sequence[Sequence[Traffic]], computing: float) -> bool:
         """Whether what was found before is better, were all behind the computation but what comes first and goes last,
         or all behind the copies.
         """
-        copying = max(float(sum(one.cycles.sum() for one in here)) for here in traffic)
-        computing += sum(float(one.cycles.flat[-1 if one.item.written else 0]) for one in traffic[-1])
-        moved = sum(one.size_bytes for here in traffic for one in here)
+        copying = max(float(sum(candidate.cycles.sum() for candidate in here)) for here in traffic)
+        computing += sum(float(candidate.cycles.flat[-1 if candidate.item.written else 0]) for candidate in traffic[-1])
+        moved = sum(candidate.size_bytes for here in traffic for candidate in here)
         must = max(sum(self.bounds), 1)
         least = max(computing, copying) * ROUNDED
         return all(
@@ -202,12 +202,12 @@ class _GroupSearch:
         """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are,
         take some numbers of them much better than others. Largest first.
         """
-        found, least = list[int](), float("inf")
+        result, least = list[int](), float("inf")
         for size in reversed(self.sizes(loop)):
             computes = float(compute_cycles(self.boxes((Cut(loop, size),), "rolling")).sum())
             if computes < least:
-                found, least = [size, *found], computes
-        return found
+                result, least = [size, *result], computes
+        return result
 
     def smallest_fits(self, loops: Sequence[str]) -> bool:
         """Whether there is room where these loops are cut as small as can be."""
@@ -237,11 +237,11 @@ def _spread(choices: Sequence[int], most: int) -> list[int]:
     if len(choices) <= 2:
         return list(choices)
     ratio = (choices[-1] / choices[0]) ** (1 / (most - 1))
-    found = [choices[0]]
+    result = [choices[0]]
     for size in choices[1:-1]:
-        if size <= found[-1] * ratio * 1.01 and size > choices[-1] / ratio * 0.99:
-            found.append(size)
-    return [*found, choices[-1]]
+        if size <= result[-1] * ratio * 1.01 and size > choices[-1] / ratio * 0.99:
+            result.append(size)
+    return [*result, choices[-1]]
 
 
 def _copied(boxes: Boxes) -> Boxes:
@@ -262,22 +262,22 @@ def _doubled(
     """Two buffers for what is copied more than once, best gain per byte first while any of `left` bytes are there."""
     *outer, last = traffic
     grain = boxes.analysis.grains[-1]
-    sizes_each = [align_up(one.tile_bytes, grain) for one in last]
+    sizes_each = [align_up(candidate.tile_bytes, grain) for candidate in last]
     gains = [
-        (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
-        for one, size in zip(last, sizes_each, strict=True)
+        (candidate.cycles.size - 1) * float(candidate.cycles.max()) / max(size, 1) * candidate.own
+        for candidate, size in zip(last, sizes_each, strict=True)
     ]
     chosen = list(last)
     for at in sorted(range(len(last)), key=lambda at: -gains[at]):
         if gains[at] > 0 and sizes_each[at] <= left:
             chosen[at] = replace(last[at], copy=replace(last[at].copy, buffers=2))
             left -= sizes_each[at]
-    hop = replace(boxes.hops[-1], copies={one.key: one.copy for one in chosen})
+    hop = replace(boxes.hops[-1], copies={candidate.key: candidate.copy for candidate in chosen})
     return replace(boxes, hops=(*boxes.hops[:-1], hop)), (*map(tuple, outer), tuple(chosen))
 
 
 def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
-    return all(one.legal and not one.fault for here in traffic for one in here)
+    return all(candidate.legal and not candidate.fault for here in traffic for candidate in here)
 
 
 def _multiples(analysis: RegionAnalysis, boxes: Boxes) -> bool:
@@ -302,8 +302,8 @@ def outer_hops(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple
     elif len(whole) == 1:
         for loop in cut_loops(analysis):
             for buffers in (1,) if buffering == "single" else (2, 1):
-                found = (_in_tiles(analysis, Cut(loop, size), buffers) for size in part_sizes(analysis, loop, ()))
-                fitting = next((hop for hop in found if _fits(analysis, (hop,))), None)
+                result = (_in_tiles(analysis, Cut(loop, size), buffers) for size in part_sizes(analysis, loop, ()))
+                fitting = next((hop for hop in result if _fits(analysis, (hop,))), None)
                 if fitting is not None:
                     yield (fitting,)
 

@@ -57,19 +57,19 @@ class _ChainLayout:
 
     def chosen(self) -> list[Distance]:
         """From the first link on."""
-        found, way = list[Distance](), self
+        result, way = list[Distance](), self
         while way.last is not None and way.before is not None:
-            found.append(way.last)
+            result.append(way.last)
             way = way.before
-        return found[::-1]
+        return result[::-1]
 
 
 def distances(links: Sequence[Link], sizes: Mapping[str, int]) -> dict[str, Distance]:
     """By step. `links` are in the order of the steps; `sizes`: buffer -> bytes."""
-    found: dict[str, Distance] = {}
+    result: dict[str, Distance] = {}
     for chain in _chains(links):
-        found.update(zip((link.step for link in chain), _narrowest(chain, sizes).chosen(), strict=True))
-    return found
+        result.update(zip((link.step for link in chain), _narrowest(chain, sizes).chosen(), strict=True))
+    return result
 
 
 def widest(links: Sequence[Link], sizes: Mapping[str, int]) -> int:
@@ -94,18 +94,18 @@ def _chains(links: Sequence[Link]) -> list[list[Link]]:
 def _narrowest(chain: Sequence[Link], sizes: Mapping[str, int]) -> _ChainLayout:
     ways = [_ChainLayout(below=0, above=sizes[chain[0].giver])]
     for link in chain:
-        longer = (one for way in ways for one in _longer(way, link, sizes[link.taker]))
-        ways = _worth_going_on(sorted(longer, key=lambda one: one.merit))
+        longer = (longer_chain for way in ways for longer_chain in _longer(way, link, sizes[link.taker]))
+        ways = _worth_going_on(sorted(longer, key=lambda layout: layout.merit))
     return ways[0]
 
 
 def _worth_going_on(ways: Sequence[_ChainLayout]) -> list[_ChainLayout]:
     """The best ones; none that reaches as far as a better one both ways."""
-    found: list[_ChainLayout] = []
+    layouts: list[_ChainLayout] = []
     for way in ways:
-        if all(way.below < better.below or way.above < better.above for better in found):
-            found.append(way)
-    return found[:_MOST_STATES]
+        if all(way.below < better.below or way.above < better.above for better in layouts):
+            layouts.append(way)
+    return layouts[:_MOST_STATES]
 
 
 def _longer(way: _ChainLayout, link: Link, size_bytes: int) -> Iterator[_ChainLayout]:

@@ -55,12 +55,12 @@ class Overlays:
         """The member before those that are there, by its number among those played."""
         if self.output is None:
             return
-        one = self.simulation.members[number].step
-        own = self.lives.buffer_of(one.output.value).name
+        step = self.simulation.members[number].step
+        own = self.lives.buffer_of(step.output.value).name
         self.written.add(own)
         self.lags.pop(own, None)
-        self.asked = [one for one in self.asked if one[0] != own]
-        for read in one.reads:
+        self.asked = [request for request in self.asked if request[0] != own]
+        for read in step.reads:
             buffer = self.lives.buffer_of(read.value)
             ours = buffer.name in self.lives.ours and self.lives.dead_after(buffer, self._end)
             if ours and buffer.name not in self.written:
@@ -118,11 +118,11 @@ def distance_backward(lives: Lifetimes, played: Simulation, over: str) -> int:
     computes its last row first.
     """
     (member,) = played.members
-    one, output, giver = member.step, lives.buffer_of(member.step.output.value), lives.buffer_of(over)
-    reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
-    own, theirs = lives.rows_of(one.output.value), {read.value: lives.rows_of(read.value) for read in reads}
+    step, output, giver = member.step, lives.buffer_of(member.step.output.value), lives.buffer_of(over)
+    reads = [read for read in step.reads if lives.buffer_of(read.value).name == giver.name]
+    own, theirs = lives.rows_of(step.output.value), {read.value: lives.rows_of(read.value) for read in reads}
     lag = 0
-    for end in range(one.extent, 0, -member.extent):
+    for end in range(step.extent, 0, -member.extent):
         first = max(end - member.extent, 0)
         stored = output.size_bytes - own.begin(first)
         ends = [theirs[read.value].end(read.high[end - 1]) for read in reads if _reads(lives, read, first)]
@@ -138,20 +138,20 @@ def _reads(lives: Lifetimes, read: RowRead, trip: int) -> bool:
 
 
 def _made_at(played: Simulation) -> list[list[int]]:
-    made, found, last = [0] * len(played.members), list[tuple[int, ...]](), len(played.members) - 1
+    made, result, last = [0] * len(played.members), list[tuple[int, ...]](), len(played.members) - 1
     for number in played.calls:
         if number == last:
-            found.append(tuple(made))
+            result.append(tuple(made))
         made[number] += 1
     extents = [(member.extent, member.step.extent) for member in played.members]
     return [
         [count if (count := calls * trips) < extent else extent for calls in own]
-        for (trips, extent), own in zip(extents, zip(*found, strict=True), strict=True)
+        for (trips, extent), own in zip(extents, zip(*result, strict=True), strict=True)
     ]
 
 
 def _stored_bytes(lives: Lifetimes, sink: SimulatedStep, made: Sequence[int]) -> list[int]:
     """Up to where the output's buffer may have something in it, after calls of its step that begin so far."""
-    one, rows = sink.step, lives.rows_of(sink.step.output.value)
-    after = (min(begin + sink.extent, one.extent) for begin in made)
-    return [rows.end(trips if one.axis is not None else one.rows * (trips == one.extent)) for trips in after]
+    step, rows = sink.step, lives.rows_of(sink.step.output.value)
+    after = (min(begin + sink.extent, step.extent) for begin in made)
+    return [rows.end(trips if step.axis is not None else step.rows * (trips == step.extent)) for trips in after]

@@ -119,7 +119,7 @@ class LineBufferAnalysis:
     def _flattened(self, step: Step, access: Access, operands: Sequence[StepOperand]) -> Flattened | None:
         """The reduction through an image that the step reads flattened, where its kernel can compute that in parts."""
         form = self.machine.bound.layers[step.name].sums
-        images = [one for one in operands if self.axes.get(self.views.get(one.value, "")) is not None]
+        images = [operand for operand in operands if self.axes.get(self.views.get(operand.value, "")) is not None]
         loops = [loop for loop in access.loops if form and loop.name in form.loops and len(access.outputs) == 1]
         ways = (self._through(access, image, loop) for image in images for loop in loops)
         return next((way for way in ways if way and way.rows.length % self._grain(step, way.loop) == 0), None)
@@ -172,10 +172,10 @@ class LineBufferAnalysis:
 
 def _windows(access: MapAccess, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
     """Where each trip of a loop begins and ends to read along an axis; None where a later one reads lower."""
-    whole = {one.name: (0, one.extent) for one in access.loops}
+    whole = {candidate.name: (0, candidate.extent) for candidate in access.loops}
     index = access.axes[operand.name][axis]
     spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(loop.extent + 1)]
-    if any(one.low > two.low or one.high > two.high for one, two in pairwise(spans)):
+    if any(item.low > two.low or item.high > two.high for item, two in pairwise(spans)):
         return None
     return tuple(span.low for span in spans), tuple(span.high for span in spans[:-1])
 
@@ -208,15 +208,15 @@ def parallel_loop(access: Access, output: str, axis: int | None) -> Loop | None:
     if axis is None or not isinstance(access, MapAccess):
         return None
     name = bare_loop(access.axes[output][axis])
-    found = [loop for loop in access.loops if loop.name == name and loop.kind == "parallel"]
-    return found[0] if found and found[0].extent == access.axes[output][axis].extent > 1 else None
+    result = [loop for loop in access.loops if loop.name == name and loop.kind == "parallel"]
+    return result[0] if result and result[0].extent == access.axes[output][axis].extent > 1 else None
 
 
 def _moves(access: MapAccess, axis: Axis, loop: Loop) -> bool:
     """Whether the first and the last trip of a loop are at different places of an axis."""
     if not mentions(axis.index, loop.name):
         return False
-    whole = {one.name: (0, one.extent) for one in access.loops}
+    whole = {candidate.name: (0, candidate.extent) for candidate in access.loops}
     first, last = ({**whole, loop.name: (trip, trip + 1)} for trip in (0, loop.extent - 1))
     return axis.span(first).low < axis.span(last).low
 
@@ -230,10 +230,10 @@ def _row_axes(
     """
     group: dict[Place, list[Place]] = {}
     for step, own in zip(machine.scheduled.steps, operands, strict=True):
-        for one, other in _moved_together(machine.access(step), own):
-            if any(taken.get(value) == axis for value, axis in (one, other)):
+        for left, right in _moved_together(machine.access(step), own):
+            if any(taken.get(value) == axis for value, axis in (left, right)):
                 continue
-            mine, theirs = group.setdefault(one, [one]), group.setdefault(other, [other])
+            mine, theirs = group.setdefault(left, [left]), group.setdefault(right, [right])
             if mine is not theirs:
                 fewer, more = sorted((mine, theirs), key=len)
                 more.extend(fewer)
@@ -256,6 +256,6 @@ def _moved_together(access: Access, operands: Sequence[StepOperand]) -> Iterator
         for operand in operands if loop else ():
             if operand.written or operand.constant or loop is None:
                 continue
-            axes = [at for at, one in enumerate(access.axes[operand.name]) if _moves(access, one, loop)]
+            axes = [at for at, candidate in enumerate(access.axes[operand.name]) if _moves(access, candidate, loop)]
             if len(axes) == 1 and index.extent > 1 and operand.shape[axes[0]] > 1:
                 yield (output.value, axis), (operand.value, axes[0])

@@ -15,9 +15,9 @@ from tilewright.tile.line_buffers.signatures import StepSignatures
 Segments = Sequence[tuple[Segment, ...]]  # by last step
 
 
-def with_striped_segments(alike: StepSignatures, found: Segments) -> list[tuple[Segment, ...]]:
+def with_striped_segments(alike: StepSignatures, segments: Segments) -> list[tuple[Segment, ...]]:
     """The segments, and those in stripes whose edges are kept that may lead to less memory."""
-    every, looked = list(found), set[int]()
+    every, looked = list(segments), set[int]()
     while True:
         most = _least_bytes(every) - 1
         wanted = [step for step in _ends(every, most) if step not in looked]
@@ -28,21 +28,21 @@ def with_striped_segments(alike: StepSignatures, found: Segments) -> list[tuple[
         looked.update(wanted)
 
 
-def _least_bytes(found: Segments) -> int:
+def _least_bytes(segments: Segments) -> int:
     """Of the division whose largest segment is the smallest."""
     least = [0]
-    for ending in found:
-        least.append(min(max(least[one.first], one.size_bytes) for one in ending))
+    for ending in segments:
+        least.append(min(max(least[segment.first], segment.size_bytes) for segment in ending))
     return least[-1]
 
 
-def _ends(found: Segments, most: int) -> Iterator[int]:
+def _ends(segments: Segments, most: int) -> Iterator[int]:
     """The steps behind which everything can be in segments of so many bytes at most, and before which not."""
-    reached = [False] * len(found) + [True]
-    for step in reversed(range(len(found))):
+    reached = [False] * len(segments) + [True]
+    for step in reversed(range(len(segments))):
         if reached[step + 1]:
-            for one in found[step]:
-                reached[one.first] |= one.size_bytes <= most
-    for step in range(len(found)):
+            for segment in segments[step]:
+                reached[segment.first] |= segment.size_bytes <= most
+    for step in range(len(segments)):
         if reached[step + 1] and not all(reached[max(0, step + 1 - STEPS_AT_FIRST) : step + 1]):
             yield step

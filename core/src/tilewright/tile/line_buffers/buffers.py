@@ -24,10 +24,10 @@ def buffered_steps_of(steps: LineBufferAnalysis, region: Region) -> tuple[Buffer
     rows, numbers, platform = region.line_buffers, steps.machine.numbers, steps.machine.platform
     if platform.inner or any(engine.cores > 1 for engine in platform.engines):
         raise ValueError(f"region '{region.name}' is computed by rows, which takes one memory and one core")
-    found = tuple(steps.at(numbers[name]) for name in region.steps)
-    if rows is None or [one.loop for one in found] != list(rows.loops) or any(one.cannot for one in found):
+    result = tuple(steps.at(numbers[name]) for name in region.steps)
+    if rows is None or [step.loop for step in result] != list(rows.loops) or any(step.cannot for step in result):
         raise ValueError(f"region '{region.name}' is not computed by rows along these loops")
-    return with_stripes(steps, found, rows.stripes)
+    return with_stripes(steps, result, rows.stripes)
 
 
 def line_buffers_of(steps: LineBufferAnalysis, region: Region, rows: LineBuffers) -> Iterator[Buffer]:
@@ -39,21 +39,21 @@ def line_buffers_of(steps: LineBufferAnalysis, region: Region, rows: LineBuffers
     def buffer(name: str, kind: BufferKind, size_bytes: int, align: int) -> Buffer:
         return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=align, first=at, last=at, memories=(home,))
 
-    for one in members[:-1]:
-        kept = rows.buffers.get(one.output.value)
+    for member in members[:-1]:
+        kept = rows.buffers.get(member.output.value)
         if kept is not None:
-            memory = region.internal_values[one.output.value].memory
-            name = tile_buffer_name(one.step.name, one.output.name, memory, 0)
-            yield buffer(name, "tile", kept.rows * one.row_bytes, max(align, one.output.item_bytes))
-    for one in members:
-        if one.sums is not None:
-            name = tile_buffer_name(one.step.name, SUMS, home, 0)
-            yield buffer(name, "tile", one.sums_bytes, max(align, one.sums.dtype.size_bytes))
-        if one.edges_bytes:
-            name = tile_buffer_name(one.step.name, EDGES, home, 0)
-            yield buffer(name, "tile", one.edges_bytes, max(align, one.output.item_bytes))
+            memory = region.internal_values[member.output.value].memory
+            name = tile_buffer_name(member.step.name, member.output.name, memory, 0)
+            yield buffer(name, "tile", kept.rows * member.row_bytes, max(align, member.output.item_bytes))
+    for member in members:
+        if member.sums is not None:
+            name = tile_buffer_name(member.step.name, SUMS, home, 0)
+            yield buffer(name, "tile", member.sums_bytes, max(align, member.sums.dtype.size_bytes))
+        if member.edges_bytes:
+            name = tile_buffer_name(member.step.name, EDGES, home, 0)
+            yield buffer(name, "tile", member.edges_bytes, max(align, member.output.item_bytes))
     yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
-    scratch = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(members, rows.extents, strict=True))
+    scratch = max(steps.calls.scratch_bytes(member, trips) for member, trips in zip(members, rows.extents, strict=True))
     if scratch:
         yield buffer(f"{region.name}.scratch", "scratch", scratch, max(align, 8))
 

@@ -54,62 +54,71 @@ class BufferedCallCosts:
         self.machine, self.costs = machine, costs
         self._kinds: dict[int, int] = {}  # by step
 
-    def cost(self, one: BufferedStep, trips: int, width: int = 0) -> tuple[float, int]:
+    def cost(self, step: BufferedStep, trips: int, width: int = 0) -> tuple[float, int]:
         """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
-        key = (self.signature(one), trips, one.columns.loop if one.columns else "", width)
+        key = (self.signature(step), trips, step.columns.loop if step.columns else "", width)
         known = self.costs.calls.get(key)
         if known is None:
-            known = self.costs.calls[key] = self._call(one, trips, {key[2]: width} if width else {})
+            known = self.costs.calls[key] = self._call(step, trips, {key[2]: width} if width else {})
         return known
 
-    def signature(self, one: BufferedStep) -> int:
+    def signature(self, step: BufferedStep) -> int:
         """A number; the same for steps whose calls take the same, however many trips and columns they have."""
-        known = self._kinds.get(one.index)
+        known = self._kinds.get(step.index)
         if known is None:
-            known = self._kinds[one.index] = self.costs.signatures.setdefault(
-                self._decisive(one), len(self.costs.signatures)
+            known = self._kinds[step.index] = self.costs.signatures.setdefault(
+                self._decisive(step), len(self.costs.signatures)
             )
         return known
 
-    def _decisive(self, one: BufferedStep) -> Hashable:
-        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
-        site, access = machine.site(one.step), machine.access(one.step)
+    def _decisive(self, step: BufferedStep) -> Hashable:
+        machine, binding = self.machine, self.machine.bound.bindings[step.step.name]
+        site, access = machine.site(step.step), machine.access(step.step)
         extents = {loop.name: loop.extent for loop in access.loops}
         calls, engine = call_signature(binding.kernel, site, access, extents), machine.engine(binding.engine)
         whole = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
         stated = stated_cycles(binding.kernel, engine, whole)
-        return calls, stated, self._operations(one), binding.engine, one.loop, one.sums, one.flattened, one.output.shape
+        return (
+            calls,
+            stated,
+            self._operations(step),
+            binding.engine,
+            step.loop,
+            step.sums,
+            step.flattened,
+            step.output.shape,
+        )
 
-    def _operations(self, one: BufferedStep) -> float:
-        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
-        site, engine = machine.site(one.step), machine.engine(binding.engine)
+    def _operations(self, step: BufferedStep) -> float:
+        machine, binding = self.machine, self.machine.bound.bindings[step.step.name]
+        site, engine = machine.site(step.step), machine.engine(binding.engine)
         return operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
 
-    def overhead(self, one: BufferedStep, moved_bytes: float, calls: float) -> float:
+    def overhead(self, step: BufferedStep, moved_bytes: float, calls: float) -> float:
         """Cycles beside kernels: of so many calls, and of moving rows."""
-        binding = self.machine.bound.bindings[one.step.name]
+        binding = self.machine.bound.bindings[step.step.name]
         engine = self.machine.engine(binding.engine)
         return moved_cycles(engine, moved_bytes) + calls * call_cycles(binding.kernel, engine)
 
-    def again(self, one: BufferedStep) -> float:
+    def again(self, step: BufferedStep) -> float:
         """Multiply-accumulates of a step that are done once more, in some other stripe."""
-        if one.columns is None:
+        if step.columns is None:
             return 0.0
-        site = self.machine.site(one.step)
+        site = self.machine.site(step.step)
         done = self.machine.operators[site.node.op].macs(site)
-        return done * max(0.0, sum(one.widths) / one.output.shape[one.columns.axis] - 1)
+        return done * max(0.0, sum(step.widths) / step.output.shape[step.columns.axis] - 1)
 
-    def scratch_bytes(self, one: BufferedStep, trips: int) -> int:
+    def scratch_bytes(self, step: BufferedStep, trips: int) -> int:
         """Of any call of so many trips."""
-        return max(self.cost(one, trips, width)[1] for width in set(one.widths))
+        return max(self.cost(step, trips, width)[1] for width in set(step.widths))
 
-    def _call(self, one: BufferedStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
-        cycles, scratch = self._kernel_call(one, {one.loop: trips * one.flattened.length, **columns})
-        return one.flattened.runs * cycles, scratch
+    def _call(self, step: BufferedStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
+        cycles, scratch = self._kernel_call(step, {step.loop: trips * step.flattened.length, **columns})
+        return step.flattened.runs * cycles, scratch
 
-    def _kernel_call(self, one: BufferedStep, trips: Mapping[str, int]) -> tuple[float, int]:
-        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
-        site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
+    def _kernel_call(self, step: BufferedStep, trips: Mapping[str, int]) -> tuple[float, int]:
+        machine, binding = self.machine, self.machine.bound.bindings[step.step.name]
+        site, access, engine = machine.site(step.step), machine.access(step.step), machine.engine(binding.engine)
         extents = {loop.name: trips.get(loop.name, loop.extent) for loop in access.loops}
-        cycles = kernel_cycles(binding.kernel, site, access, self._operations(one), extents, engine)
+        cycles = kernel_cycles(binding.kernel, site, access, self._operations(step), extents, engine)
         return cycles, scratch_bytes(binding.kernel, site, access, extents, engine.cores)[1]

@@ -88,13 +88,13 @@ class SimulationCache:
 
     def _rows_of(self, steps: Sequence[BufferedStep], trips: Sequence[int], leaving: Mapping[str, bool]) -> Hashable:
         """All of the steps that a play depends on."""
-        makers = {one.output.value: number for number, one in enumerate(steps[:-1])}
+        makers = {step.output.value: number for number, step in enumerate(steps[:-1])}
         return tuple(
             (
-                *(one.extent, count, one.axis is None, one.rows, leaving[one.output.value], one.departs),
-                *((makers[read.value], self._window(read)) for read in one.reads if read.value in makers),
+                *(step.extent, count, step.axis is None, step.rows, leaving[step.output.value], step.departs),
+                *((makers[read.value], self._window(read)) for read in step.reads if read.value in makers),
             )
-            for one, count in zip(steps, trips, strict=True)
+            for step, count in zip(steps, trips, strict=True)
         )
 
     def _window(self, read: RowRead) -> int:
@@ -111,8 +111,8 @@ def trace(steps: Sequence[BufferedStep], trips: Sequence[int], calls: Sequence[i
 
 
 def _members(steps: Sequence[BufferedStep], trips: Sequence[int]) -> tuple[SimulatedStep, ...]:
-    members = tuple(SimulatedStep(step=one, extent=count) for one, count in zip(steps, trips, strict=True))
-    makers = {one.output.value: number for number, one in enumerate(steps[:-1])}
+    members = tuple(SimulatedStep(step=step, extent=count) for step, count in zip(steps, trips, strict=True))
+    makers = {step.output.value: number for number, step in enumerate(steps[:-1])}
     for number, member in enumerate(members):
         member.inside = tuple((makers[read.value], read) for read in member.step.reads if read.value in makers)
         for maker, read in member.inside:

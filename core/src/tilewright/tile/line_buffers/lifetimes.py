@@ -65,12 +65,12 @@ class Lifetimes:
     def first_read(self) -> Sequence[int]:
         """By step the first one that reads what it writes; `beyond` where none does."""
         makers = {self.steps.at(number).output.value: number for number in range(self.beyond)}
-        found = [self.beyond] * self.beyond
+        result = [self.beyond] * self.beyond
         for number in reversed(range(self.beyond)):
             for read in self.steps.at(number).reads:
                 if read.value in makers:
-                    found[makers[read.value]] = number
-        return found
+                    result[makers[read.value]] = number
+        return result
 
     @cached_property
     def needed(self) -> Sequence[int]:
@@ -94,10 +94,10 @@ class Lifetimes:
     @cached_property
     def dying(self) -> Sequence[Sequence[Buffer]]:
         """By step the buffers that live until then."""
-        found: list[list[Buffer]] = [[] for _ in range(self.beyond)]
+        buffers: list[list[Buffer]] = [[] for _ in range(self.beyond)]
         for buffer in self.buffers.values():
-            found[buffer.last].append(buffer)
-        return found
+            buffers[buffer.last].append(buffer)
+        return buffers
 
     def is_live_out(self, step: int, last: int) -> bool:
         """Whether what a step writes is needed by anything but steps up to `last`."""

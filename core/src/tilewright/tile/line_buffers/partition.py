@@ -37,7 +37,7 @@ class LineBufferPartition:
     @property
     def recomputed_macs(self) -> float:
         """Multiply-accumulates that are done once more."""
-        return sum(one.recomputed_macs for one in self.segments)
+        return sum(segment.recomputed_macs for segment in self.segments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,51 +58,56 @@ class LineBufferSearch:
         """From the fastest, which is layer by layer unless nobody reads some columns, to the least memory; each takes
         less of it than the one before.
         """
-        found: list[LineBufferPartition] = []
+        partitions: list[LineBufferPartition] = []
         limit: int | None = None
         while (division := self._fastest(limit)) is not None:
-            found.append(division)
+            partitions.append(division)
             limit = division.size_bytes - 1
-        return tuple(found)
+        return tuple(partitions)
 
     def _fastest(self, limit: int | None) -> LineBufferPartition | None:
         """The division of fewest cycles with no segment of more than `limit` bytes; the smallest of equals."""
         best: list[tuple[float, int, tuple[Segment, ...]] | None] = [(0.0, 0, ())]
         for ending in self.segments:
             ways = []
-            for one in ending:
-                before = best[one.first]
-                if before is not None and (limit is None or one.size_bytes <= limit):
-                    ways.append((before[0] + one.cycles, before[1] + one.size_bytes, (*before[2], one)))
+            for segment in ending:
+                before = best[segment.first]
+                if before is not None and (limit is None or segment.size_bytes <= limit):
+                    ways.append((before[0] + segment.cycles, before[1] + segment.size_bytes, (*before[2], segment)))
             best.append(min(ways, key=lambda way: way[:2], default=None))
         final = best[-1]
         if final is None:
             return None
-        size = max((one.size_bytes for one in final[2]), default=0)
+        size = max((segment.size_bytes for segment in final[2]), default=0)
         return LineBufferPartition(segments=final[2], size_bytes=size, cycles=final[0])
 
     def least_memory(self, division: LineBufferPartition) -> LineBufferPartition:
         """The same steps together, called so that every segment needs the least, not only the fullest ones: that leaves
         room where buffers do not lie as close together as their bytes would.
         """
-        least = tuple(min(self._alike(one), key=lambda way: (way.size_bytes, way.cycles)) for one in division.segments)
-        size, cycles = max((one.size_bytes for one in least), default=0), sum(one.cycles for one in least)
+        least = tuple(
+            min(self._alike(smallest), key=lambda way: (way.size_bytes, way.cycles)) for smallest in division.segments
+        )
+        size, cycles = (
+            max((smallest.size_bytes for smallest in least), default=0),
+            sum(smallest.cycles for smallest in least),
+        )
         return LineBufferPartition(segments=least, size_bytes=size, cycles=cycles)
 
     def _alike(self, segment: Segment) -> Iterator[Segment]:
         """The segment, and others of the same steps that compute no more again."""
         yield segment
-        for one in self.segments[segment.last] if self.segments else ():
-            if one.first == segment.first and one.recomputed_macs <= segment.recomputed_macs:
-                yield one
+        for candidate in self.segments[segment.last] if self.segments else ():
+            if candidate.first == segment.first and candidate.recomputed_macs <= segment.recomputed_macs:
+                yield candidate
 
     def regions(self, division: LineBufferPartition) -> dict[str, Region]:
         """Its segments by rows as regions, by last step."""
-        by_rows = [one for one in division.segments if one.row_schedule]
+        by_rows = [segment for segment in division.segments if segment.row_schedule]
         chosen = distances(self._links(division), self.lifetimes.sizes)
-        names = [self.machine.scheduled.steps[one.last].name for one in by_rows]
+        names = [self.machine.scheduled.steps[row.last].name for row in by_rows]
         return {
-            name: region_of(self.lifetimes, one, chosen.get(name)) for name, one in zip(names, by_rows, strict=True)
+            name: region_of(self.lifetimes, row, chosen.get(name)) for name, row in zip(names, by_rows, strict=True)
         }
 
     def least_bytes(self, division: LineBufferPartition) -> int:
@@ -110,8 +115,8 @@ class LineBufferSearch:
         return max(division.size_bytes, widest(self._links(division), self.lifetimes.sizes))
 
     def _links(self, division: LineBufferPartition) -> list[Link]:
-        by_rows = [one for one in division.segments if one.row_schedule]
-        self.links.update((one, _link(self.signatures, one)) for one in by_rows if one not in self.links)
+        by_rows = [segment for segment in division.segments if segment.row_schedule]
+        self.links.update((row, _link(self.signatures, row)) for row in by_rows if row not in self.links)
         return [link for link in map(self.links.__getitem__, by_rows) if link is not None]
 
 
@@ -123,26 +128,26 @@ def overlaid_steps(
     """
     alike = StepSignatures(_lives(machine, known))
     programs, lives = LineBufferSearch(machine=machine, signatures=alike), alike.lifetimes
-    chosen, found = [whole_step(lives, step) for step in range(lives.beyond)], list[LineBufferPartition]()
+    chosen, result = [whole_step(lives, step) for step in range(lives.beyond)], list[LineBufferPartition]()
     ways: dict[int, tuple[Segment, ...]] = {}  # of the steps that were the fullest
-    for number in (at for at, one in enumerate(chosen) if one.size_bytes > most_bytes):
+    for number in (at for at, segment in enumerate(chosen) if segment.size_bytes > most_bytes):
         ways[number] = overlaid_step(alike, number)
         if all(way.size_bytes > most_bytes for way in ways[number]):
             return programs, ()
-    largest = max((one.size_bytes for one in chosen), default=0)
+    largest = max((segment.size_bytes for segment in chosen), default=0)
     while largest:
-        for number, one in enumerate(chosen):
-            if one.size_bytes == largest:
+        for number, segment in enumerate(chosen):
+            if segment.size_bytes == largest:
                 if number not in ways:
                     ways[number] = overlaid_step(alike, number)
                 smaller = [way for way in ways[number] if way.size_bytes < largest]
-                chosen[number] = min(smaller, key=lambda way: way.cycles, default=one)
-        cycles, before = sum(one.cycles for one in chosen), largest
-        largest = max(one.size_bytes for one in chosen)
+                chosen[number] = min(smaller, key=lambda way: way.cycles, default=segment)
+        cycles, before = sum(segment.cycles for segment in chosen), largest
+        largest = max(segment.size_bytes for segment in chosen)
         if cycles > most_cycles or largest == before:
             break
-        found.append(LineBufferPartition(segments=tuple(chosen), size_bytes=largest, cycles=cycles))
-    return programs, tuple(found)
+        result.append(LineBufferPartition(segments=tuple(chosen), size_bytes=largest, cycles=cycles))
+    return programs, tuple(result)
 
 
 def line_buffer_search(
@@ -154,15 +159,15 @@ def line_buffer_search(
     """
     lives = _lives(machine, known)
     whole = [whole_step(lives, step) for step in range(len(machine.scheduled.steps))]
-    largest, alike = max((one.size_bytes for one in whole), default=0), StepSignatures(lives)
-    found = with_striped_segments(
-        alike, [(one, *segments(alike, step, largest, again)) for step, one in enumerate(whole)]
+    largest, alike = max((segment.size_bytes for segment in whole), default=0), StepSignatures(lives)
+    result = with_striped_segments(
+        alike, [(segment, *segments(alike, step, largest, again)) for step, segment in enumerate(whole)]
     )
     for number in (machine.numbers[name] for name in lives.steps.arriving):
-        found[number] = _by_rows(found, number, any(_has(ending, number) for ending in found[number + 1 :]))
+        result[number] = _by_rows(result, number, any(_has(ending, number) for ending in result[number + 1 :]))
     for number in (machine.numbers[name] for name in lives.steps.departing):
-        found[number] = _by_rows(found, number, any(one.first < number for one in found[number]))
-    return LineBufferSearch(machine=machine, signatures=alike, segments=tuple(found))
+        result[number] = _by_rows(result, number, any(segment.first < number for segment in result[number]))
+    return LineBufferSearch(machine=machine, signatures=alike, segments=tuple(result))
 
 
 def _lives(machine: ScheduledMachine, known: CallCache | None) -> Lifetimes:
@@ -170,16 +175,16 @@ def _lives(machine: ScheduledMachine, known: CallCache | None) -> Lifetimes:
     return Lifetimes(LineBufferAnalysis(machine, known.costs), known)
 
 
-def _by_rows(found: Sequence[Sequence[Segment]], number: int, together: bool) -> tuple[Segment, ...]:
+def _by_rows(result: Sequence[Sequence[Segment]], number: int, together: bool) -> tuple[Segment, ...]:
     """Those that end with a step that rows of an input or output pass. It is alone, and what it writes or reads whole,
     only where it cannot be `together` with a neighbour; and it is computed by rows even then, because so they pass.
     """
-    only, *others = found[number]
+    only, *others = result[number]
     return tuple(others) if together else (replace(only, row_schedule=RowSchedule()), *others)
 
 
 def _has(segments: Sequence[Segment], number: int) -> bool:
-    return any(one.first <= number for one in segments)
+    return any(segment.first <= number for segment in segments)
 
 
 def _link(alike: StepSignatures, segment: Segment) -> Link | None:
@@ -221,8 +226,8 @@ def _taken(lives: Lifetimes, segment: Segment) -> _Taken | None:
     reader, read = next(
         (segment.last - member.step.index, number)
         for member in calls.members
-        for number, one in enumerate(member.step.reads)
-        if one.value == overlay.aliases
+        for number, candidate in enumerate(member.step.reads)
+        if candidate.value == overlay.aliases
     )
     backward = None
     if segment.first == segment.last:

@@ -69,8 +69,8 @@ def whole_step(lives: Lifetimes, step: int) -> Segment:
 
 def overlaid_step(alike: StepSignatures, step: int) -> tuple[Segment, ...]:
     """A step that is alone by rows, where its output may take bytes of what it reads."""
-    lives, one = alike.lifetimes, alike.lifetimes.steps.at(step)
-    if one.cannot or one.axis is None or lives.pinned(step):
+    lives, member = alike.lifetimes, alike.lifetimes.steps.at(step)
+    if member.cannot or member.axis is None or lives.pinned(step):
         return ()
     return _moved(*alike.memoised("overlaid", StepRange(step, step), lambda: tuple(_overlaid(lives, step))))
 
@@ -86,9 +86,11 @@ def _overlaid(lives: Lifetimes, step: int) -> Iterator[Segment]:
         yield Segment(first=step, last=step, row_schedule=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
-def _moved(found: Sequence[Segment], by: int) -> tuple[Segment, ...]:
+def _moved(result: Sequence[Segment], by: int) -> tuple[Segment, ...]:
     """The same of steps that look alike, so many behind."""
-    return tuple(replace(one, first=one.first + by, last=one.last + by) if by else one for one in found)
+    return tuple(
+        replace(segment, first=segment.first + by, last=segment.last + by) if by else segment for segment in result
+    )
 
 
 def segments(alike: StepSignatures, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
@@ -101,9 +103,9 @@ def segments(alike: StepSignatures, last: int, largest: int, again: float = 0.0)
     ]
     begin = _first(alike.lifetimes, last, _FEW_STEPS)
     for way in ways if begin < last else ():
-        few = _found(alike, StepRange(begin, last), way, largest)
-        found = few.segments if few.ended else _worth_a_look(alike, last, way, largest)
-        yield from (one for one in found if one.recomputed_macs <= again)
+        segments_here = _found(alike, StepRange(begin, last), way, largest)
+        result = segments_here.segments if segments_here.ended else _worth_a_look(alike, last, way, largest)
+        yield from (segment for segment in result if segment.recomputed_macs <= again)
 
 
 def segments_with_edges(alike: StepSignatures, last: int, largest: int) -> Iterator[Segment]:
@@ -114,7 +116,7 @@ def segments_with_edges(alike: StepSignatures, last: int, largest: int) -> Itera
     if first == last or loop is None or lives.placed_bytes(output) > largest:
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
-    for count in (one for one in counts if 1 < one <= MOST_STRIPES):
+    for count in (candidate for candidate in counts if 1 < candidate <= MOST_STRIPES):
         yield from _worth_a_look(alike, last, RowSchedule(stripes=count, kept_from=first), largest)
 
 
@@ -130,9 +132,9 @@ def simulated(lives: Lifetimes, first: int, last: int, way: RowSchedule) -> Simu
     begin = first if way.kept_from is None else way.kept_from
     chosen = tuple(lives.steps.at(index) for index in range(begin, last + 1))
     if way.stripes > 1:
-        chosen = tuple(one for one in _striped(lives, chosen, way) if one.index >= first)
-    leaving = {one.output.value: lives.is_live_out(one.index, last) for one in chosen}
-    return lives.known.simulations.simulate(chosen, [one.extent_of(way.rows) for one in chosen], leaving)
+        chosen = tuple(step for step in _striped(lives, chosen, way) if step.index >= first)
+    leaving = {step.output.value: lives.is_live_out(step.index, last) for step in chosen}
+    return lives.known.simulations.simulate(chosen, [step.extent_of(way.rows) for step in chosen], leaving)
 
 
 def _striped(lives: Lifetimes, chosen: Sequence[BufferedStep], way: RowSchedule) -> tuple[BufferedStep, ...]:
@@ -140,11 +142,11 @@ def _striped(lives: Lifetimes, chosen: Sequence[BufferedStep], way: RowSchedule)
     key = chosen[0].step.name, chosen[-1].step.name, way.stripes, way.kept_from is None
     columns = lives.known.columns.get(key)
     if columns is None:
-        found = (in_stripes if way.kept_from is None else with_edges)(lives.steps, chosen, way.stripes)
-        lives.known.columns[key] = tuple(one.columns for one in found if one.columns)
-        return found
+        result = (in_stripes if way.kept_from is None else with_edges)(lives.steps, chosen, way.stripes)
+        lives.known.columns[key] = tuple(member.columns for member in result if member.columns)
+        return result
     last = chosen[len(chosen) - len(columns) :]
-    return tuple(replace(one, columns=own) for one, own in zip(last, columns, strict=True))
+    return tuple(replace(member, columns=own) for member, own in zip(last, columns, strict=True))
 
 
 def _first(lives: Lifetimes, last: int, most: int) -> int:
@@ -168,11 +170,11 @@ def _worth_a_look(alike: StepSignatures, last: int, way: RowSchedule, largest: i
     while (begin := _first(alike.lifetimes, last, length)) < seen:
         way = way if way.kept_from is None else way._replace(kept_from=begin)
         grown = _found(alike, StepRange(begin, last), way, largest)
-        found = [one for one in grown.segments if one.first < seen]
-        yield from found
-        if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
+        result = [segment for segment in grown.segments if segment.first < seen]
+        yield from result
+        if grown.ended or min((segment.size_bytes for segment in result), default=least) >= least:
             return
-        least = min(one.size_bytes for one in found)
+        least = min(segment.size_bytes for segment in result)
         seen, length = begin, min(2 * length, MOST_STEPS)
 
 
@@ -190,29 +192,29 @@ def _found(alike: StepSignatures, ends: StepRange, way: RowSchedule, largest: in
     def grown() -> _Grown:
         return _grown(lives, simulated(lives, *ends, way), way, largest)
 
-    found, by = (grown(), 0) if way.stripes > 1 else alike.memoised((way, largest), ends, grown)
-    return _Grown(segments=_moved(found.segments, by), ended=found.ended)
+    result, by = (grown(), 0) if way.stripes > 1 else alike.memoised((way, largest), ends, grown)
+    return _Grown(segments=_moved(result.segments, by), ended=result.ended)
 
 
 def _grown(lives: Lifetimes, calls: Simulation, way: RowSchedule, largest: int) -> _Grown:
     """Those of what was played. With kept edges nothing is known of more steps: all of them have other columns."""
-    found, ended = list[Segment](), way.kept_from is None
+    result, ended = list[Segment](), way.kept_from is None
     if not calls.members:
-        return _Grown(segments=found)
+        return _Grown(segments=result)
     growth, last = _Growth.of(lives, calls), calls.members[-1].step.index
     for number in reversed(range(len(calls.members))):
         first = calls.members[number].step.index
         if way.stripes > 1 and first < last and lives.is_live_out(first, last):
-            return _Grown(segments=found, ended=ended)
+            return _Grown(segments=result, ended=ended)
         growth.add(number)
         if growth.own_bytes > largest:
-            return _Grown(segments=found, ended=ended)
+            return _Grown(segments=result, ended=ended)
         if first < last and not growth.conflict and (size := growth.size_bytes) <= largest:
             cycles, again = growth.cycles, growth.again
-            found.append(
+            result.append(
                 Segment(first=first, last=last, row_schedule=way, size_bytes=size, cycles=cycles, recomputed_macs=again)
             )
-    return _Grown(segments=found)
+    return _Grown(segments=result)
 
 
 @dataclass(slots=True)
@@ -252,26 +254,26 @@ class _Growth:
     def add(self, number: int) -> None:
         """The member before those that are there."""
         member, align = self.played.members[number], self.lives.machine.platform.buffer_align
-        one, last = member.step, self.played.members[-1].step.index
+        step, last = member.step, self.played.members[-1].step.index
         self.cycles += _cycles(self.lives.steps, member)
-        self.again += self.lives.steps.calls.again(one)
-        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.calls.scratch_bytes(one, member.extent))
-        self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align) + align_up(one.edges_bytes, align)
-        leaves = one.index == last or self.lives.is_live_out(one.index, last)
-        if one.index < last:
-            self._live_on(one)
+        self.again += self.lives.steps.calls.again(step)
+        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.calls.scratch_bytes(step, member.extent))
+        self.own_bytes += COUNTER_BYTES + align_up(step.sums_bytes, align) + align_up(step.edges_bytes, align)
+        leaves = step.index == last or self.lives.is_live_out(step.index, last)
+        if step.index < last:
+            self._live_on(step)
         if leaves:
-            self.taken.append(self.lives.buffer_of(one.output.value).name)
+            self.taken.append(self.lives.buffer_of(step.output.value).name)
         else:
-            self.own_bytes += align_up(member.kept * one.row_bytes, align)
-            self._hold(one.output.value)
-        self.outside.pop(one.output.value, None)
-        self.outside.update({read.value: self.lives.buffer_of(read.value).name for read in one.reads})
+            self.own_bytes += align_up(member.kept * step.row_bytes, align)
+            self._hold(step.output.value)
+        self.outside.pop(step.output.value, None)
+        self.outside.update({read.value: self.lives.buffer_of(read.value).name for read in step.reads})
         self.overlays.add(number)
 
-    def _live_on(self, one: BufferedStep) -> None:
+    def _live_on(self, step: BufferedStep) -> None:
         """What would have been needed for the last time by a step is there until the last one."""
-        ended = (buffer for buffer in self.lives.dying[one.index] if buffer.first <= one.index)
+        ended = (buffer for buffer in self.lives.dying[step.index] if buffer.first <= step.index)
         self.whole_bytes += sum(map(self.lives.placed_bytes, ended))
 
     def _hold(self, value: str) -> None:
@@ -289,18 +291,18 @@ def simulated_cycles(steps: LineBufferAnalysis, calls: Simulation) -> float:
 
 def _cycles(steps: LineBufferAnalysis, member: SimulatedStep) -> float:
     """Of all calls of a step in all stripes, and of moving rows. The last call may have fewer trips."""
-    one = member.step
+    step = member.step
     full, rest = divmod(member.computed, member.extent)
     calls = ((full, member.extent), (1, rest)) if rest else ((full, member.extent),)
-    passed, widths, cost = _edge_cycles(one, member), one.widths, steps.calls.cost
-    overhead = steps.calls.overhead(one, member.moved * one.row_bytes, sum(count for count, _ in calls))
+    passed, widths, cost = _edge_cycles(step, member), step.widths, steps.calls.cost
+    overhead = steps.calls.overhead(step, member.moved * step.row_bytes, sum(count for count, _ in calls))
     by_width = {
-        width: sum(count * cost(one, trips, width)[0] for count, trips in calls) + overhead + passed
+        width: sum(count * cost(step, trips, width)[0] for count, trips in calls) + overhead + passed
         for width in set(widths)
     }
     return sum(map(by_width.__getitem__, widths))
 
 
-def _edge_cycles(one: BufferedStep, member: SimulatedStep) -> float:
+def _edge_cycles(step: BufferedStep, member: SimulatedStep) -> float:
     """Of all calls of a step in a stripe, for what comes from the one before and what goes to the next."""
-    return 2 * one.edges_bytes / MOVED_BYTES_PER_CYCLE + EDGE_CYCLES * member.calls if one.edges_bytes else 0.0
+    return 2 * step.edges_bytes / MOVED_BYTES_PER_CYCLE + EDGE_CYCLES * member.calls if step.edges_bytes else 0.0

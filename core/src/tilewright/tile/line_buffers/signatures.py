@@ -42,8 +42,8 @@ class StepSignatures:
         key, known = (what, self.range_signature(*ends)), self.lifetimes.known.found
         if key not in known:
             known[key] = find(), ends.last
-        found, last = known[key]
-        return found, ends.last - last
+        result, last = known[key]
+        return result, ends.last - last
 
     def _look(self, step: int) -> int:
         """A number; the same for steps that look alike."""
@@ -54,18 +54,18 @@ class StepSignatures:
         return known
 
     def _seen(self, step: int) -> Hashable:
-        lives, one = self.lifetimes, self.lifetimes.steps.at(step)
+        lives, member = self.lifetimes, self.lifetimes.steps.at(step)
         ended = sum(lives.placed_bytes(buffer) for buffer in lives.dying[step] if buffer.first <= step)
-        own = one.extent, one.grain, one.axis, one.rows, one.output.item_bytes, one.departs
+        own = member.extent, member.grain, member.axis, member.rows, member.output.item_bytes, member.departs
         needed = lives.needed[step] - step if lives.needed[step] < lives.beyond else None
-        output = self._place(one.output.value, step)
+        output = self._place(member.output.value, step)
         return (
-            lives.steps.calls.signature(one),
+            lives.steps.calls.signature(member),
             own,
             needed,
             ended,
             output,
-            *(self._read(read, step) for read in one.reads),
+            *(self._read(read, step) for read in member.reads),
         )
 
     def _read(self, read: RowRead, step: int) -> Hashable:
@@ -90,4 +90,4 @@ class StepSignatures:
         before: dict[int, list[Buffer]] = {}
         for buffer in self.lifetimes.buffers.values():
             before.setdefault(buffer.first, []).append(buffer)
-        return {one.name: number for alike in before.values() for number, one in enumerate(alike)}
+        return {candidate.name: number for alike in before.values() for number, candidate in enumerate(alike)}

@@ -27,10 +27,10 @@ def _touching(scheduled: Scheduled, io: Mapping[str, IoOwner], wanted: IoOwner) 
         return {}
     nodes = {node.name: node for node in scheduled.bound.graph.nodes}
     buffers = {value: storage.buffer for value, storage in scheduled.storage.items()}
-    found = {}
+    result = {}
     for step in scheduled.steps:
         node = nodes[step.nodes[-1]]
         for value in node.inputs if wanted == "push" else node.outputs:
             if buffers.get(value) in ends:
-                found[step.name] = ends[buffers[value]]
-    return found
+                result[step.name] = ends[buffers[value]]
+    return result

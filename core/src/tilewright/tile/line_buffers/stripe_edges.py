@@ -24,24 +24,24 @@ def with_edges(steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], count:
     """The last of these steps with their columns, as many as can be computed in at most so many stripes; () for none.
     The more steps there are, the fewer stripes may be left.
     """
-    found, readers, merges = list[_Found](), dict[str, list[tuple[int, RowRead]]](), list[Sequence[Ends]]()
-    for one in reversed(chosen):
-        inside = [(found[number].after(merges), read) for number, read in readers.get(one.output.value, ())]
-        columns = columns_of(steps, one, inside if found else None, count)
+    result, readers, merges = list[_Found](), dict[str, list[tuple[int, RowRead]]](), list[Sequence[Ends]]()
+    for step in reversed(chosen):
+        inside = [(result[number].after(merges), read) for number, read in readers.get(step.output.value, ())]
+        columns = columns_of(steps, step, inside if result else None, count)
         parts = _advancing(columns.bounds) if columns else []
-        if columns is None or len(parts) < 2 or not _can_pass(one, columns, parts):
+        if columns is None or len(parts) < 2 or not _can_pass(step, columns, parts):
             break
-        joined = _joined(replace(one, columns=columns), parts)
+        joined = _joined(replace(step, columns=columns), parts)
         if len(parts) < len(columns.bounds):
             then = [(_joined(reader, parts), read) for reader, read in inside]
-            if not _holds(joined, columns_of(steps, one, then, len(parts))):
+            if not _holds(joined, columns_of(steps, step, then, len(parts))):
                 break
             merges.append(parts)
-        found.append(_Found(one=joined, merged=len(merges)))
+        result.append(_Found(one=joined, merged=len(merges)))
         count = len(parts)
-        for read in one.reads:
-            readers.setdefault(read.value, []).append((len(found) - 1, read))
-    return tuple(_after_all(found, merges))
+        for read in step.reads:
+            readers.setdefault(read.value, []).append((len(result) - 1, read))
+    return tuple(_after_all(result, merges))
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Found:
         return self.one
 
 
-def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[BufferedStep]:
+def _after_all(result: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[BufferedStep]:
     """The steps in their order, from what was found last on, in the stripes that are left after all merges: several
     merges are made one, so that every step is joined once. A step that was asked for on the way has been through more
     of them than those found after it.
@@ -67,7 +67,7 @@ def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Ite
     left = [list[Ends]()]  # by the number of merges that are still to come: all of them as one
     for merge in reversed(merges):
         left.append([(merge[low][0], merge[high][1]) for low, high in left[-1]] or list(merge))
-    for last in reversed(found):
+    for last in reversed(result):
         parts = left[len(merges) - last.merged]
         yield _joined(last.one, parts) if parts else last.one
 
@@ -91,7 +91,7 @@ def _advancing(bounds: Sequence[Ends]) -> list[Ends]:
     return [(low, high - 1) for low, high in pairwise([0, *begun[1:], len(bounds)])] if begun else []
 
 
-def _can_pass(one: BufferedStep, columns: Columns, parts: Sequence[Ends]) -> bool:
+def _can_pass(step: BufferedStep, columns: Columns, parts: Sequence[Ends]) -> bool:
     """Whether stripes begin one after the other, and what two of them have can be copied."""
     bounds = [_all_of(columns.bounds, part) for part in parts]
     if any(before[0] > after[0] for before, after in pairwise(bounds)):
@@ -100,25 +100,25 @@ def _can_pass(one: BufferedStep, columns: Columns, parts: Sequence[Ends]) -> boo
         return True
     if any(before[1] < after[0] for before, after in pairwise(bounds)):
         return False
-    output = one.output
-    return one.axis is not None and blocks_around(output.shape, output.layout, one.axis, columns.axis) is not None
+    output = step.output
+    return step.axis is not None and blocks_around(output.shape, output.layout, step.axis, columns.axis) is not None
 
 
-def _holds(one: BufferedStep, needed: Columns | None) -> bool:
+def _holds(step: BufferedStep, needed: Columns | None) -> bool:
     """Whether a step has what is read in stripes that are one with others: where windows of one were all padding, what
     is between these and those of the next is read, too.
     """
-    if one.columns is None or needed is None:
+    if step.columns is None or needed is None:
         return False
-    pairs = zip(one.columns.bounds, needed.bounds, strict=True)
+    pairs = zip(step.columns.bounds, needed.bounds, strict=True)
     return all(low <= first and end <= high for (low, high), (first, end) in pairs if first < end)
 
 
-def _joined(one: BufferedStep, parts: Sequence[Ends]) -> BufferedStep:
-    if one.columns is None:
-        raise ValueError(f"step '{one.step.name}' has no columns")
-    bounds = tuple(_all_of(one.columns.bounds, part) for part in parts)
-    return replace(one, columns=replace(one.columns, bounds=bounds, edge=_edge(bounds)))
+def _joined(step: BufferedStep, parts: Sequence[Ends]) -> BufferedStep:
+    if step.columns is None:
+        raise ValueError(f"step '{step.step.name}' has no columns")
+    bounds = tuple(_all_of(step.columns.bounds, part) for part in parts)
+    return replace(step, columns=replace(step.columns, bounds=bounds, edge=_edge(bounds)))
 
 
 def _all_of(bounds: Sequence[Ends], part: Ends) -> Ends:

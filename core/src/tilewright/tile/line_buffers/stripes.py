@@ -22,15 +22,15 @@ Reader = tuple[BufferedStep, RowRead]  # a step, and how it reads
 
 def in_stripes(steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], count: int) -> tuple[BufferedStep, ...]:
     """The last of these steps with their columns: as many as can be computed in so many stripes; () for none."""
-    found, readers = list[BufferedStep](), dict[str, list[Reader]]()
-    for one in reversed(chosen):
-        columns = columns_of(steps, one, readers.get(one.output.value, ()) if found else None, count)
+    result, readers = list[BufferedStep](), dict[str, list[Reader]]()
+    for step in reversed(chosen):
+        columns = columns_of(steps, step, readers.get(step.output.value, ()) if result else None, count)
         if columns is None or any(low >= high for low, high in columns.bounds):
             break
-        found.append(replace(one, columns=columns))
-        for read in one.reads:
-            readers.setdefault(read.value, []).append((found[-1], read))
-    return tuple(reversed(found))
+        result.append(replace(step, columns=columns))
+        for read in step.reads:
+            readers.setdefault(read.value, []).append((result[-1], read))
+    return tuple(reversed(result))
 
 
 def with_stripes(
@@ -41,31 +41,34 @@ def with_stripes(
         return tuple(chosen)
     bounds = zip(*stripes.bounds, strict=True)
     return tuple(
-        replace(one, columns=Columns(loop=loop, axis=_axis_of(steps, one, loop), bounds=own, edge=stripes.edge(number)))
-        for number, (one, loop, own) in enumerate(zip(chosen, stripes.loops, bounds, strict=True))
+        replace(
+            member,
+            columns=Columns(loop=loop, axis=_axis_of(steps, member, loop), bounds=own, edge=stripes.edge(number)),
+        )
+        for number, (member, loop, own) in enumerate(zip(chosen, stripes.loops, bounds, strict=True))
     )
 
 
 def stripes_of(members: Sequence[BufferedStep]) -> Stripes | None:
     """What a region says of the columns of its steps."""
-    columns = [one.columns for one in members if one.columns]
+    columns = [member.columns for member in members if member.columns]
     if not columns:
         return None
-    bounds = tuple(zip(*(one.bounds for one in columns), strict=True))
-    edges = tuple(one.edge for one in columns)
-    return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds, edges=edges if any(edges) else ())
+    bounds = tuple(zip(*(column.bounds for column in columns), strict=True))
+    edges = tuple(column.edge for column in columns)
+    return Stripes(loops=tuple(column.loop for column in columns), bounds=bounds, edges=edges if any(edges) else ())
 
 
 def columns_of(
-    steps: LineBufferAnalysis, one: BufferedStep, readers: Sequence[Reader] | None, count: int
+    steps: LineBufferAnalysis, step: BufferedStep, readers: Sequence[Reader] | None, count: int
 ) -> Columns | None:
     """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any.
     Where nothing is read in a stripe the first one is not before the last.
     """
-    loop, axis = column_loop(steps, one), steps.column_axes.get(one.output.value)
+    loop, axis = column_loop(steps, step), steps.column_axes.get(step.output.value)
     if loop is None or axis is None:
         return None
-    grain = steps.machine.bound.bindings[one.step.name].kernel.multiples.get(loop.name, 1)
+    grain = steps.machine.bound.bindings[step.step.name].kernel.multiples.get(loop.name, 1)
     if readers is None:
         ends = [stripe * ceil_div(loop.extent, grain) // count * grain for stripe in range(count)]
         bounds = list(pairwise((*ends, loop.extent)))
@@ -76,16 +79,18 @@ def columns_of(
     return Columns(loop=loop.name, axis=axis, bounds=aligned)
 
 
-def column_loop(steps: LineBufferAnalysis, one: BufferedStep) -> Loop | None:
+def column_loop(steps: LineBufferAnalysis, step: BufferedStep) -> Loop | None:
     """The loop through the columns of a step that has rows, computed by its kernel for some of them at a time. None
     where it reads through a view, which has no such columns.
     """
-    axis = steps.column_axes.get(one.output.value)
-    has_columns = not one.departs and one.step.name not in steps.arriving and not any(read.view for read in one.reads)
-    if one.axis is None or not has_columns:
+    axis = steps.column_axes.get(step.output.value)
+    has_columns = (
+        not step.departs and step.step.name not in steps.arriving and not any(read.view for read in step.reads)
+    )
+    if step.axis is None or not has_columns:
         return None
-    loop = parallel_loop(steps.machine.access(one.step), one.output.name, axis)
-    return loop if loop is not None and loop.name != one.loop else None
+    loop = parallel_loop(steps.machine.access(step.step), step.output.name, axis)
+    return loop if loop is not None and loop.name != step.loop else None
 
 
 def _needed(readers: Sequence[Callable[[int], Span]], stripe: int, extent: int) -> tuple[int, int]:
@@ -101,7 +106,11 @@ def _reading(steps: LineBufferAnalysis, reader: BufferedStep, read: RowRead) -> 
     access, columns = steps.machine.access(reader.step), reader.columns
     if not isinstance(access, MapAccess) or columns is None:
         raise TypeError(f"step '{reader.step.name}' has no columns")
-    whole, loop, computed = {one.name: (0, one.extent) for one in access.loops}, columns.loop, columns.computed
+    whole, loop, computed = (
+        {candidate.name: (0, candidate.extent) for candidate in access.loops},
+        columns.loop,
+        columns.computed,
+    )
     axis = access.axes[read.operand][steps.column_axes[read.value]]
     known = steps.spans.setdefault((reader.step.name, read.operand, loop), {})
 
@@ -114,10 +123,10 @@ def _reading(steps: LineBufferAnalysis, reader: BufferedStep, read: RowRead) -> 
     return columns_read
 
 
-def _axis_of(steps: LineBufferAnalysis, one: BufferedStep, name: str) -> int:
-    access = steps.machine.access(one.step)
-    loops = [parallel_loop(access, one.output.name, axis) for axis in range(len(one.output.shape))]
-    found = [axis for axis, loop in enumerate(loops) if loop and loop.name == name and axis != one.axis]
-    if not found or one.axis is None:
-        raise ValueError(f"step '{one.step.name}' has no columns along loop '{name}'")
-    return found[0]
+def _axis_of(steps: LineBufferAnalysis, step: BufferedStep, name: str) -> int:
+    access = steps.machine.access(step.step)
+    loops = [parallel_loop(access, step.output.name, axis) for axis in range(len(step.output.shape))]
+    result = [axis for axis, loop in enumerate(loops) if loop and loop.name == name and axis != step.axis]
+    if not result or step.axis is None:
+        raise ValueError(f"step '{step.step.name}' has no columns along loop '{name}'")
+    return result[0]

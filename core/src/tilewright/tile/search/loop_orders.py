@@ -74,8 +74,8 @@ class _OperandOptions:
 
     def least(self, table: Numbers, left: Numbers) -> Numbers:
         """[order, point]: the least of a table over the copy levels that fit into `left` and can be done, else inf."""
-        found: Numbers = np.where(self.legal & (self.buffer <= _spread(left, table.ndim)), table, np.inf)
-        return _over_levels(found)
+        result: Numbers = np.where(self.legal & (self.buffer <= _spread(left, table.ndim)), table, np.inf)
+        return _over_levels(result)
 
 
 class LoopOrders:
@@ -115,7 +115,7 @@ class LoopOrders:
         at = np.unravel_index(np.argmin(floors), floors.shape)
         if not floors[at] < below:
             return None
-        first = self._only(*(np.array([one]) for one in at))._best()
+        first = self._only(*(np.array([index]) for index in at))._best()
         most = min(below, np.inf if first is None else first.score) * _ROUNDED
         near = (floors <= most) & (floors < np.inf)
         return self._only(np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0)))._best()
@@ -168,10 +168,10 @@ class LoopOrders:
     def _choices(self) -> list[_OperandOptions]:
         options = [self._options(order) for order in self.orders]
         several = [
-            item.name for item in self.problem.space.copied if any(len(found[item.name]) > 1 for found in options)
+            item.name for item in self.problem.space.copied if any(len(choices_[item.name]) > 1 for choices_ in options)
         ]
         self.axes = {name: 1 + number for number, name in enumerate(several)}  # of operands with something to choose
-        return [self._choice(item, [found[item.name] for found in options]) for item in self.problem.space.copied]
+        return [self._choice(item, [choices_[item.name] for choices_ in options]) for item in self.problem.space.copied]
 
     def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         """What is worth trying for each operand, whatever the points are."""
@@ -183,12 +183,12 @@ class LoopOrders:
     def _new_options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         space = self.problem.space
         options = {item.name: self._options_of(item, order) for item in space.copied}
-        if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
+        if prod(len(option) for option in options.values()) <= _MOST_COMBINATIONS:
             return options
         smallest = sorted(space.copied, key=self.problem.whole_bytes)
         # too many combinations: the smallest operands are resident, or copied as far inside as they can be; then that
         for left, item in chain(product((2,), smallest), product((1,), smallest)):
-            if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
+            if prod(len(option) for option in options.values()) <= _MOST_COMBINATIONS:
                 break
             resident, *_, inside = (*options[item.name][:1], *options[item.name])
             options[item.name] = tuple(dict.fromkeys((resident, inside)))[-left:]
@@ -198,13 +198,13 @@ class LoopOrders:
         """Each copy level, and the loop along which rows stay: the innermost that moves the window; "" for none."""
         names = [self.problem.space.cuts[index].name for index in order]
         rolls = self.problem.space.rolls.get(item.name, {})
-        found = []
+        result = []
         for copy_level in self._copy_levels(item, names):
-            found.append((copy_level, ""))
+            result.append((copy_level, ""))
             loop = names[copy_level - 1] if copy_level else ""
             if loop in rolls and not self._moved_by_others(item, names[: copy_level - 1], rolls[loop]):
-                found.append((copy_level, loop))
-        return tuple(found)
+                result.append((copy_level, loop))
+        return tuple(result)
 
     def _copy_levels(self, item: CopiedOperand, names: Sequence[str]) -> tuple[int, ...]:
         """Resident, or just inside a loop that moves the window."""
@@ -219,13 +219,13 @@ class LoopOrders:
 
     def _choice(self, item: CopiedOperand, options: Sequence[tuple[_Option, ...]]) -> _OperandOptions:
         """An operand with its options in each order. Orders with fewer have the first one again."""
-        most = max(len(found) for found in options)
-        filled = [(*found, *found[:1] * (most - len(found))) for found in options]
+        most = max(len(option) for option in options)
+        filled = [(*option, *option[:1] * (most - len(option))) for option in options]
         axes = [len(options), *[1] * len(self.axes), -1]
         if item.name in self.axes:
             axes[self.axes[item.name]] = most
-        levels = np.array([[copy_level for copy_level, _ in found] for found in filled])
-        rolls = np.array([[bool(roll) for _, roll in found] for found in filled])
+        levels = np.array([[copy_level for copy_level, _ in result] for result in filled])
+        rolls = np.array([[bool(roll) for _, roll in result] for result in filled])
         fetches = np.take_along_axis(self.above, levels[:, None], 2).swapaxes(1, 2).reshape(axes)
         buffer, moved, each, legal = np.moveaxis(self._prices(item, filled), 2, 0).reshape(4, *axes)
         return _OperandOptions(
@@ -237,13 +237,13 @@ class LoopOrders:
         cuts = self.problem.space.cuts
         moves = frozenset(index for index, loop in enumerate(cuts) if loop.name in item.loops)
         keys = [
-            [(item.name, moves.intersection(order[:copy_level]), roll) for copy_level, roll in found]
-            for order, found in zip(self.orders, options, strict=True)
+            [(item.name, moves.intersection(order[:copy_level]), roll) for copy_level, roll in option]
+            for order, option in zip(self.orders, options, strict=True)
         ]
         new = [key for key in dict.fromkeys(chain.from_iterable(keys)) if key not in self.priced]
         if new:
-            found = self.problem.transfers(item, [(seen, roll) for _, seen, roll in new], self.points)
-            self.priced.update(zip(new, found, strict=True))
+            result = self.problem.transfers(item, [(seen, roll) for _, seen, roll in new], self.points)
+            self.priced.update(zip(new, result, strict=True))
         return np.array([[self.priced[key] for key in row] for row in keys])
 
     def legal(self, used: Numbers) -> npt.NDArray[np.bool_]:

@@ -57,13 +57,13 @@ def needs_of(blocked: HopWithoutTiling) -> Needs | None:
 def _least_points(search: TilingSearch, rows: npt.NDArray[np.int64]) -> Iterator[int]:
     """Legal points, none larger than another in all operands; the least in all first."""
     left = np.argsort(rows.sum(axis=1), kind="stable")
-    given = 0
-    while len(left) and given < _MOST_NEEDS:
+    covered = 0
+    while len(left) and covered < _MOST_NEEDS:
         number, row = int(left[0]), rows[left[0]]
         if at_least(search, number, int(row.sum())) is None:
             left = left[1:]
             continue
-        given += 1
+        covered += 1
         yield number
         left = left[(rows[left] < row).any(axis=1)]
 

@@ -146,13 +146,13 @@ class ResidencySearch:
         """The plan with the lowest score."""
         states = [_PartialPlan(0.0, frozenset(), 0)]
         for index in range(len(self.starting)):
-            found: dict[tuple[frozenset[str], int], _PartialPlan] = {}
+            plans: dict[tuple[frozenset[str], int], _PartialPlan] = {}
             for state in states:
                 for after in self._after(state, index, traffic):
                     key = after.resident, after.joined
-                    if key not in found or after.score < found[key].score:
-                        found[key] = after
-            states = sorted(found.values(), key=lambda state: (state.score, sorted(state.resident)))
+                    if key not in plans or after.score < plans[key].score:
+                        plans[key] = after
+            states = sorted(plans.values(), key=lambda state: (state.score, sorted(state.resident)))
             if len(states) > _MOST_STATES:
                 nothing = [state for state in states[_MOST_STATES:] if not state.resident]
                 states = [*states[:_MOST_STATES], *nothing]

@@ -119,8 +119,8 @@ class StepTilings:
         `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that resident buffers
         take of each memory during the step.
         """
-        asked = index, frozenset(resident.items()), None if self.steady else frozenset(taken.items())
-        answers = self._tilings.setdefault(asked, [])
+        question = index, frozenset(resident.items()), None if self.steady else frozenset(taken.items())
+        answers = self._tilings.setdefault(question, [])
         for known, tiling in answers:
             if known.also(taken):
                 return tiling
@@ -173,12 +173,12 @@ class StepTilings:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
             return StepTiling(hops=(), cycles=cycles)
-        key = tuple((one.key, one.hop.nest, copies_by_operand(one.hop)) for one in hop_tilings)
+        key = tuple((candidate.key, candidate.hop.nest, copies_by_operand(candidate.hop)) for candidate in hop_tilings)
         if key not in self._costs:
             self._costs[key] = self._played(index, hop_tilings)
         cost = self._costs[key]
         return StepTiling(
-            hops=tuple(one.hop for one in hop_tilings),
+            hops=tuple(candidate.hop for candidate in hop_tilings),
             cycles=cost.total_cycles,
             moved_bytes=cost.in_bytes + cost.out_bytes,
             bound_bytes=cost.bound_bytes,
@@ -186,9 +186,11 @@ class StepTilings:
 
     def _played(self, index: int, hop_tilings: HopTilings) -> HopCost:
         """What a tiling costs over all hops."""
-        hops = [HopMemories(outer=one.hop.outer, inner=one.hop.inner) for one in hop_tilings]
-        analysis = single_step_analysis(self.machine, index, hops, [one.space for one in hop_tilings])
-        region = tiled_alone(self.machine, self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
+        hops = [HopMemories(outer=candidate.hop.outer, inner=candidate.hop.inner) for candidate in hop_tilings]
+        analysis = single_step_analysis(self.machine, index, hops, [candidate.space for candidate in hop_tilings])
+        region = tiled_alone(
+            self.machine, self.machine.scheduled.steps[index], tuple(candidate.hop for candidate in hop_tilings)
+        )
         return altogether(region_costs(analysis, region))
 
     def _pinned(self, index: int) -> Region | None:
@@ -213,16 +215,16 @@ class StepTilings:
             taken.holds(memories.inner, space.available_bytes + 1, inf)
             return []
         whole = self._found(index, memories, outer, (space, key), taken)
-        hop_tilings = [(space, key, found) for found in whole]
+        hop_tilings = [(space, key, result) for result in whole]
         if innermost and self._may_gain(space, key, whole):
             split, split_key = self._space(index, memories, outer, resident, split=True)
             if split.sums:
-                found = self._found(index, memories, outer, (split, split_key), taken, whole)
-                hop_tilings.extend((split, split_key, one) for one in found)
+                result = self._found(index, memories, outer, (split, split_key), taken, whole)
+                hop_tilings.extend((split, split_key, last) for last in result)
         if hop_tilings and innermost and self.steady and not outer:
             hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
         step, ends = space.site.node.name, (memories.outer, memories.inner)
-        return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in hop_tilings]
+        return [(*outer, HopTiling(result.on(step, ends), space, key, result)) for space, key, result in hop_tilings]
 
     def _rolling(
         self,
@@ -234,15 +236,17 @@ class StepTilings:
     ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
         """Tilings of which windows keep rows, where the others move clearly more than they must."""
         space, key = self._space(index, memories, (), resident)
-        least = min(found.moved_bytes for _, _, found in hop_tilings)
+        least = min(result.moved_bytes for _, _, result in hop_tilings)
         rolls = rolling_loops(space) if least > MUCH_TRAFFIC * bound_bytes(space) else {}
         if not rolls:
             return []
         space, key = replace(space, rolls=rolls), (key, "rolls")
-        best = min((found for _, _, found in hop_tilings), key=lambda one: one.score)
-        found = self._found(index, memories, (), (space, key), taken, [best])
-        rolling = (one for one in found if any(copy.window == "rolling" for copy in one.copies.values()))
-        return [(space, key, one) for one in rolling]
+        best = min((result for _, _, result in hop_tilings), key=lambda candidate: candidate.score)
+        result = self._found(index, memories, (), (space, key), taken, [best])
+        rolling = (
+            candidate for candidate in result if any(copy.window == "rolling" for copy in candidate.copies.values())
+        )
+        return [(space, key, candidate) for candidate in rolling]
 
     def _may_gain(self, space: TilingSpace, key: Hashable, whole: Sequence[EstimatedTiling]) -> bool:
         """Whether tilings that cut reductions could be clearly better than all of `whole`."""
@@ -250,15 +254,17 @@ class StepTilings:
             return True
         if key not in self._least:
             self._least[key] = least_score(space)
-        return min(found.score for found in whole) > self._least[key] * NEAR_THE_LEAST
+        return min(result.score for result in whole) > self._least[key] * NEAR_THE_LEAST
 
     def _space(
         self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
     ) -> tuple[TilingSpace, Hashable]:
-        around = tuple((one.hop.inner, one.hop.nest, copies_by_operand(one.hop)) for one in outer)
+        around = tuple(
+            (candidate.hop.inner, candidate.hop.nest, copies_by_operand(candidate.hop)) for candidate in outer
+        )
         known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
-            step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
+            step, hops = self.machine.scheduled.steps[index], tuple(candidate.hop for candidate in outer)
             space = step_space(self.machine, index, step, memories.inner, hops, resident, split=split)
             self._spaces[known] = space, SpaceSignature(space)
         return self._spaces[known]
@@ -268,16 +274,16 @@ class StepTilings:
         index: int,
         memories: HopMemories,
         outer: HopTilings,
-        asked: tuple[TilingSpace, Hashable],
+        spaces: tuple[TilingSpace, Hashable],
         taken: _Taken,
         beat: Sequence[EstimatedTiling] = (),
     ) -> Sequence[EstimatedTiling]:
         """The tilings of a space in what is left of its room; for `beat` see `Find`."""
-        space, key = asked
+        space, key = spaces
         whole = inf if space.available_bytes is None else float(space.available_bytes)
         space = _less(space, taken.of(memories.inner))
         room = inf if space.available_bytes is None else float(space.available_bytes)
-        question = key, tuple(found.score for found in beat)
+        question = key, tuple(result.score for result in beat)
         answers = self._known.setdefault(question if self.steady else (question, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.available_bytes:
@@ -294,17 +300,17 @@ class StepTilings:
         index: int,
         memories: HopMemories,
         outer: HopTilings,
-        asked: tuple[TilingSpace, Hashable],
+        spaces: tuple[TilingSpace, Hashable],
         room: float,
         beat: Sequence[EstimatedTiling],
     ) -> _KnownTilings:
-        space, _ = asked
+        space, _ = spaces
         log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
         tables = None if outer else self._shared(index, memories, split=space.sums is not None)
-        found = self.find(space, index, self.buffering, tables, beat)
-        if not found and not beat and self.buffering == "double":
-            found = self.find(space, index, "auto", tables, beat)  # those have two that gain most
-        return _KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found)
+        result = self.find(space, index, self.buffering, tables, beat)
+        if not result and not beat and self.buffering == "double":
+            result = self.find(space, index, "auto", tables, beat)  # those have two that gain most
+        return _KnownTilings(room, max((candidate.used_bytes for candidate in result), default=-1.0), result)
 
     def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
         """What is worked out once for a hop of a step, whatever is resident."""

@@ -66,9 +66,9 @@ class TilingSearch(TilingProblem):
         while start < (end := np.searchsorted(floor, limit)):
             here = slice(start, min(start + count, int(end)))
             chunk = self._below(limit, points[here], copies.at(here))
-            found = self.together(chunk).best(limit) if len(chunk) else None
-            if found is not None and found.score < limit:
-                best, limit = found, found.score
+            result = self.together(chunk).best(limit) if len(chunk) else None
+            if result is not None and result.score < limit:
+                best, limit = result, result.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
 
@@ -121,9 +121,9 @@ def first_fitting(
     else:
         order = _outwards(search, random.Random(seed))
     for number in order[least[order] <= search.available_bytes]:
-        found = search.at(int(number))
-        if found is not None:
-            return found
+        result = search.at(int(number))
+        if result is not None:
+            return result
     return None
 
 
@@ -143,9 +143,9 @@ def _smallest(search: TilingSearch, most: float) -> EstimatedTiling | None:
     for number in np.lexsort((tile_counts(search.space, search.points), least)):
         if least[number] > most:
             return None
-        found = at_least(search, int(number), int(least[number]))
-        if found is not None:
-            return found
+        result = at_least(search, int(number), int(least[number]))
+        if result is not None:
+            return result
     return None
 
 
@@ -183,7 +183,7 @@ def pareto_tilings(
         chunk = chunk[floor[chunk] < front.best(least[chunk])]
         for order in search.ordered(search.points[chunk]) if len(chunk) else ():
             front.enter(order)
-    return tuple({id(found): found for found in [*_thinned(front.found(), most), *front.fast]}.values())
+    return tuple({id(result): result for result in [*_thinned(front.found(), most), *front.fast]}.values())
 
 
 class _ParetoFront:
@@ -191,20 +191,20 @@ class _ParetoFront:
 
     def __init__(self, beat: Sequence[EstimatedTiling]) -> None:
         self.beat: list[EstimatedTiling] = []
-        for one in sorted(beat, key=lambda found: (found.used_bytes, found.cycles)):
-            if not self.beat or one.cycles * (1 - WORTH) < self.beat[-1].cycles:
-                self.beat.append(replace(one, cycles=one.cycles * (1 - WORTH)))
+        for tiling in sorted(beat, key=lambda tiling: (tiling.used_bytes, tiling.cycles)):
+            if not self.beat or tiling.cycles * (1 - WORTH) < self.beat[-1].cycles:
+                self.beat.append(replace(tiling, cycles=tiling.cycles * (1 - WORTH)))
         self.all = list(self.beat)
         self.fast: list[EstimatedTiling] = []
 
     def found(self) -> list[EstimatedTiling]:
         """Those that have been entered."""
-        return [found for found in self.all if all(found is not one for one in self.beat)]
+        return [result for result in self.all if all(result is not beaten for beaten in self.beat)]
 
     def best(self, used: Numbers) -> Numbers:
         """Cycles of the fastest that takes no more than each of `used`."""
-        sizes = np.array([found.used_bytes for found in self.all])
-        cycles = np.array([np.inf, *(found.cycles for found in self.all)])
+        sizes = np.array([result.used_bytes for result in self.all])
+        cycles = np.array([np.inf, *(result.cycles for result in self.all)])
         best: Numbers = cycles[np.searchsorted(sizes, used, side="right")]
         return best
 
@@ -225,8 +225,8 @@ class _ParetoFront:
 
     def _insert(self, new: EstimatedTiling) -> None:
         less = bisect_left(self.all, new.used_bytes, key=_used)
-        self.all[less:] = [new, *(found for found in self.all[less:] if found.cycles < new.cycles)]
-        fast = sorted([*self.fast, new], key=lambda found: (found.cycles, found.moved_bytes))
+        self.all[less:] = [new, *(result for result in self.all[less:] if result.cycles < new.cycles)]
+        fast = sorted([*self.fast, new], key=lambda result: (result.cycles, result.moved_bytes))
         self.fast = fast[:_NEAR_THE_FASTEST]
 
 
@@ -238,8 +238,8 @@ def _smaller_and_smaller(cycles: Numbers, moved: Numbers, sizes: Numbers) -> npt
     return kept
 
 
-def _used(found: EstimatedTiling) -> float:
-    return found.used_bytes
+def _used(tiling: EstimatedTiling) -> float:
+    return tiling.used_bytes
 
 
 def _thinned(front: Sequence[EstimatedTiling], most: int) -> list[EstimatedTiling]:
@@ -249,8 +249,8 @@ def _thinned(front: Sequence[EstimatedTiling], most: int) -> list[EstimatedTilin
     while len(kept) > most:
         gain = max(2 * gain, 1e-4)
         kept = list(front[:1])
-        for one in front[1:-1]:
-            if one.cycles <= kept[-1].cycles * (1 - gain):
-                kept.append(one)
+        for tiling in front[1:-1]:
+            if tiling.cycles <= kept[-1].cycles * (1 - gain):
+                kept.append(tiling)
         kept.append(front[-1])
     return kept

@@ -170,7 +170,7 @@ class StepAnalyses:
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(SpaceSignature(one) for one in spaces),
+            key=tuple(SpaceSignature(candidate) for candidate in spaces),
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
@@ -196,12 +196,16 @@ def region_analysis(
     if len(steps) > 1 and not analyses.hops:
         return "several steps are tiled together only where values can stay in a scratchpad"
     seen = [analyses.at(index + number, resident) for number in range(len(steps))]
-    for number, one in enumerate(seen if len(seen) > 1 else ()):
+    for number, seen_step in enumerate(seen if len(seen) > 1 else ()):
         held = number + 1 < len(seen)
-        not_fusible = one.not_fusible or (held and (one.not_internal or _wanted_elsewhere(analyses, one, seen))) or ""
+        not_fusible = (
+            seen_step.not_fusible
+            or (held and (seen_step.not_internal or _wanted_elsewhere(analyses, seen_step, seen)))
+            or ""
+        )
         if not_fusible:
-            return f"step '{one.step.name}': {not_fusible}"
-    made = {one.output.value: number for number, one in enumerate(seen[:-1])}
+            return f"step '{seen_step.step.name}': {not_fusible}"
+    made = {seen_step.output.value: number for number, seen_step in enumerate(seen[:-1])}
     analysis = RegionAnalysis(
         members=tuple(_member(analyses, index + number, number, seen, made) for number in range(len(seen))),
         hops=analyses.hops,
@@ -264,12 +268,12 @@ def _not_held(access: Access) -> str:
     return ""
 
 
-def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[StepAnalysis]) -> str:
+def _wanted_elsewhere(analyses: StepAnalyses, analysis: StepAnalysis, seen: Sequence[StepAnalysis]) -> str:
     """That no step of the region reads the output of one, that one wants it in a memory where it is not, or that others
     read it whole where the region would hold parts of it: resident, or pinned there.
     """
-    value, near = one.output.value, analyses.machine.platform.inner
-    if one.output.memory == near and _leaves(analyses, one, {other.step.name for other in seen}):
+    value, near = analysis.output.value, analyses.machine.platform.inner
+    if analysis.output.memory == near and _leaves(analyses, analysis, {other.step.name for other in seen}):
         return f"'{value}' is to be whole in '{near}'"
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
         return f"no step of the group reads '{value}'"
@@ -281,9 +285,9 @@ def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[
     return ""
 
 
-def _leaves(analyses: StepAnalyses, one: StepAnalysis, names: set[str]) -> bool:
+def _leaves(analyses: StepAnalyses, analysis: StepAnalysis, names: set[str]) -> bool:
     """Whether anything outside these steps needs what a step writes."""
-    value = one.output.value
+    value = analysis.output.value
     readers = (node.name for node in analyses.machine.consumers.get(value, ()))
     return value in analyses.machine.bound.graph.outputs or any(name not in names for name in readers)
 
@@ -298,11 +302,11 @@ def _member(
     here, last = seen[number], number + 1 == len(seen)
     inside = {item.name: made[item.value] for item in here.operands if not item.written and item.value in made}
     output = here.output
-    leaves = last or _leaves(analyses, here, {one.step.name for one in seen})
+    leaves = last or _leaves(analyses, here, {analysis.step.name for analysis in seen})
     readers = tuple(
         InnerReader(member=at, operand=item.name)
-        for at, one in enumerate(seen)
-        for item in one.operands
+        for at, analysis in enumerate(seen)
+        for item in analysis.operands
         if item.value == output.value and not item.written
     )
     access = analyses.machine.access(here.step)

@@ -46,14 +46,14 @@ def _thinned(choice: tuple[int, ...]) -> tuple[int, ...]:
 
 def _sizes(space: TilingSpace, loop: Loop) -> tuple[int, ...]:
     """Extents of tiles of one loop, largest first. Of a reduction few: more parts only make room for other tiles."""
-    found = sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1))
+    result = sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1))
     if loop.kind != "reduce":
-        return found
-    few = [found[0]]
-    for size in found[1:]:
-        if size == found[-1] or size <= few[-1] * _STEP:
-            few.append(size)
-    return tuple(few)
+        return result
+    sparse = [result[0]]
+    for size in result[1:]:
+        if size == result[-1] or size <= sparse[-1] * _STEP:
+            sparse.append(size)
+    return tuple(sparse)
 
 
 def tile_counts(space: TilingSpace, points: Integers) -> Integers:
@@ -79,7 +79,7 @@ def orders(space: TilingSpace) -> Iterator[tuple[int, ...]]:
     parallel = [index for index, loop in enumerate(space.cuts) if loop.kind != "reduce"]
     reductions = [index for index, loop in enumerate(space.cuts) if loop.kind == "reduce"]
     for order in (outer + inner for outer in permutations(parallel) for inner in permutations(reductions)):
-        if any(moves[one] == moves[other] and one > other for one, other in pairwise(order)):
+        if any(moves[left] == moves[right] and left > right for left, right in pairwise(order)):
             continue
         seen += 1
         if seen > _MOST_ORDERS:

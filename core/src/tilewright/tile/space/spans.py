@@ -51,8 +51,8 @@ def _range(index: Index, box: Box, tiles: Mapping[str, tuple[Integers, Integers]
             bottom, top = np.asarray(first), np.maximum(first, np.asarray(end) - 1)
         else:
             bottom, top = _applied(term.operation, term.by, *_range(term.inner, box, tiles))
-        one, other = bottom * term.coefficient, top * term.coefficient
-        low, high = low + np.minimum(one, other), high + np.maximum(one, other)
+        left, right = bottom * term.coefficient, top * term.coefficient
+        low, high = low + np.minimum(left, right), high + np.maximum(left, right)
     return low, high
 
 
@@ -78,10 +78,10 @@ def ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
 
 def rows_of(columns: Sequence[Integers], shape: Sequence[int]) -> Integers:
     """A table of columns that broadcast to `shape`, a row for each element."""
-    found = np.empty((*shape, len(columns)), np.int64)
+    result = np.empty((*shape, len(columns)), np.int64)
     for at, column in enumerate(columns):
-        found[..., at] = column
-    return found.reshape(prod(shape), len(columns))
+        result[..., at] = column
+    return result.reshape(prod(shape), len(columns))
 
 
 def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
@@ -126,8 +126,8 @@ def counted(numbers: Integers) -> tuple[tuple[int, int], ...]:
     """The different ones among some, rising, and how often each is there."""
     if numbers.size <= _FEW_NUMBERS:
         return tuple(sorted(Counter(numbers.reshape(-1).tolist()).items()))
-    found, _, inverse = different(numbers.reshape(-1))
-    return tuple(zip(found.tolist(), np.bincount(inverse).tolist(), strict=True))
+    result, _, inverse = different(numbers.reshape(-1))
+    return tuple(zip(result.tolist(), np.bincount(inverse).tolist(), strict=True))
 
 
 def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integers]:

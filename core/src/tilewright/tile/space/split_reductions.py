@@ -82,10 +82,10 @@ def flattened(
     """
     if not isinstance(access, MapAccess) or image[axis] == 1:
         return None
-    if prod(one.extent for one in access.axes[operand]) != loop.extent:
+    if prod(candidate.extent for candidate in access.axes[operand]) != loop.extent:
         return None
-    if all(bare_loop(one) != loop.name for one in access.axes[operand]):
+    if all(bare_loop(candidate) != loop.name for candidate in access.axes[operand]):
         return None
     at = layout.index(axis)
-    runs, length = (prod(image[one] for one in axes) for axes in (layout[:at], layout[at + 1 :]))
+    runs, length = (prod(image[candidate] for candidate in axes) for axes in (layout[:at], layout[at + 1 :]))
     return Flattened(operand=operand, loop=loop, rows=FlattenedRows(runs=runs, length=length))

@@ -147,15 +147,15 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
     From `_EVERY_TRIP_COUNT` tiles on only some numbers, each about a quarter larger than the one before. The last is
     the smallest tile there is.
     """
-    found: dict[int, None] = {}
+    result: dict[int, None] = {}
     count = 1
     while count <= extent:
         even = (extent + count - 1) // count
         size = min(align_up(even, multiple), extent)
-        found[size] = None
+        result[size] = None
         count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
-    found[min(multiple, extent)] = None
-    return tuple(found)
+    result[min(multiple, extent)] = None
+    return tuple(result)
 
 
 class WindowTable:
@@ -249,8 +249,8 @@ class WindowTable:
             return operand.item_bytes * self.elements(operand.name, operand.loops, points)
         unique, inverse = unique_rows(points)
         keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
-        found = [np.prod(self.windows(operand, cuts).capacity, dtype=np.int64) for cuts in keys]
-        return operand.item_bytes * np.array(found)[inverse]
+        result = [np.prod(self.windows(operand, cuts).capacity, dtype=np.int64) for cuts in keys]
+        return operand.item_bytes * np.array(result)[inverse]
 
     def elements(self, operand: str, loops: Sequence[str], points: Integers) -> Integers:
         """Elements of the largest tile of an operand, copied or not, of which no loop moves two axes.
@@ -277,7 +277,7 @@ class WindowTable:
         number: Callable[[tuple[tuple[int, int], ...], int], int],
     ) -> Integers:
         """The product over all axes of a number that depends on the extents along one."""
-        found = np.ones(len(points), np.int64)
+        result = np.ones(len(points), np.int64)
         for position, axis in enumerate(self.space.index_map.axes[operand]):
             columns = [at for at, name in enumerate(loops) if mentions(axis.index, name)]
             cut = [loops[at] for at in columns]
@@ -286,8 +286,8 @@ class WindowTable:
             unique, inverse = unique_rows(points[:, columns])
             keys = [{**held, **dict(zip(cut, row, strict=True))} for row in unique.tolist()]
             numbers = [number(self._along(operand, position, names, cuts), position) for cuts in keys]
-            found = found * np.array(numbers, np.int64)[inverse]
-        return found
+            result = result * np.array(numbers, np.int64)[inverse]
+        return result
 
     def is_separable(self, operand: CopiedOperand) -> bool:
         """Whether `elements` and `moved` are known of an operand: a map, no loop of which moves two of its axes."""
@@ -311,12 +311,12 @@ class WindowTable:
 
     def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> WindowClasses:
         """The same where one loop moves several axes: every combination of tiles is looked at."""
-        found: dict[tuple[int, ...], int] = {}
+        result: dict[tuple[int, ...], int] = {}
         for box in self._boxes(cuts):
             extents = tuple(axis.span(box).extent for axis in axes)
-            found[extents] = found.get(extents, 0) + 1
-        room = tuple(max(extents[axis] for extents in found) for axis in range(len(axes)))
-        return WindowClasses(room, tuple(found.items()))
+            result[extents] = result.get(extents, 0) + 1
+        room = tuple(max(extents[axis] for extents in result) for axis in range(len(axes)))
+        return WindowClasses(room, tuple(result.items()))
 
     def _boxes(self, cuts: Mapping[str, int]) -> Iterator[Box]:
         names = list(cuts)
@@ -345,18 +345,18 @@ def rolling_loops(space: TilingSpace) -> dict[str, dict[str, int]]:
     """
     if not isinstance(space.access, MapAccess) or space.around:
         return {}
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for item in space.copied:
         loops = {} if item.written or item.name in space.once else _overlapping(space, item)
         if loops:
-            found[item.name] = loops
-    return found
+            result[item.name] = loops
+    return result
 
 
 def _overlapping(space: TilingSpace, item: CopiedOperand) -> dict[str, int]:
     axes = space.index_map.axes[item.name]
     box = {loop.name: (0, loop.extent) for loop in space.access.loops}
-    found = {}
+    result = {}
     for name in item.loops:
         moved = [at for at, axis in enumerate(axes) if mentions(axis.index, name)]
         if len(moved) != 1 or space.access.window(item.name, box)[moved[0]].step > 1:
@@ -364,5 +364,5 @@ def _overlapping(space: TilingSpace, item: CopiedOperand) -> dict[str, int]:
         size = space.kernel.multiples.get(name, 1)
         low, high, _, _ = spans(axes[moved[0]], box, {name: tile_ranges(space.extents[name], size)})
         if len(low) > 1 and np.all(low[1:] >= low[:-1]) and np.any(high[:-1] > low[1:]):
-            found[name] = moved[0]
-    return found
+            result[name] = moved[0]
+    return result

@@ -89,7 +89,7 @@ class Depthwise:
     def fields(self, call: Call) -> Mapping[str, object]:
         """The geometry, as `tw_depthwise` of depthwise.h is given it."""
         windows = self.windows
-        found: dict[str, object] = {
+        result: dict[str, object] = {
             "width": self.width,
             "height": self.height,
             "channels": self.x_channels,
@@ -107,7 +107,7 @@ class Depthwise:
             "left": windows.before[1],
             "pad": self.pad & 255,
         }
-        return {**found, **row_fields(call)}
+        return {**result, **row_fields(call)}
 
     def access(self, site: Site, constants: Mapping[str, tuple[int, ...]]) -> Access:
         """By rows and columns."""

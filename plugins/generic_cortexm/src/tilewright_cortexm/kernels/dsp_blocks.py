@@ -39,10 +39,10 @@ def pairs_among(rows: Rows, pixels: int) -> int:
 
 def of_stripe(width: int, most: int) -> list[int]:
     """Columns of each block of a row of a stripe, from left to right: none is computed twice."""
-    found = list[int]()
-    while left := width - sum(found):
-        found.append(min(most, left, 2 if left == 4 else 3))
-    return found
+    result = list[int]()
+    while left := width - sum(result):
+        result.append(min(most, left, 2 if left == 4 else 3))
+    return result
 
 
 def is_narrow(rows: Rows) -> bool:
@@ -81,8 +81,8 @@ def block_channels(rows: Rows) -> int:
 def channel_runs(rows: Rows) -> list[tuple[int, int, int]]:
     """First channel, how many blocks, channels in each: all channels, in one or two calls."""
     size, outputs = block_channels(rows), rows.outputs
-    found = [(0, outputs // size, size)] if outputs >= size else []
-    return found + ([(outputs - outputs % size, 1, outputs % size)] if outputs % size else [])
+    result = [(0, outputs // size, size)] if outputs >= size else []
+    return result + ([(outputs - outputs % size, 1, outputs % size)] if outputs % size else [])
 
 
 def channel_blocks(rows: Rows) -> list[range]:

@@ -73,10 +73,10 @@ def depthwise_form(layer: Depthwise) -> AnyForm | str:
 
 def _form(layer: Depthwise) -> AnyForm:
     """Of a layer that was taken."""
-    found = depthwise_form(layer)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = depthwise_form(layer)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _match(site: Site) -> Depthwise | str:

@@ -43,10 +43,10 @@ class Groups:
     @property
     def form(self) -> AnyForm:
         """How a layer that was taken is requantised."""
-        found = any_form(self.layer.requant, self.layer.form, self.layer.bounds)
-        if isinstance(found, str):
-            raise TypeError(found)
-        return found
+        result = any_form(self.layer.requant, self.layer.form, self.layer.bounds)
+        if isinstance(result, str):
+            raise TypeError(result)
+        return result
 
     @property
     def blocks(self) -> list[range]:
@@ -65,9 +65,9 @@ def _match(site: Site) -> Groups | str:
     form = any_form(layer.requant, layer.form, layer.bounds)
     if isinstance(form, str):
         return form
-    found = Groups(layer=layer, image=_image(site, layer))
-    most = _scratch(found)
-    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else found
+    groups = Groups(layer=layer, image=_image(site, layer))
+    most = _scratch(groups)
+    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else groups
 
 
 def _image(site: Site, layer: Products) -> Depthwise:
@@ -89,27 +89,27 @@ def _image(site: Site, layer: Products) -> Depthwise:
     )
 
 
-def _scratch(found: Groups) -> int:
-    return 2 * found.image.taps * ADDRESS_BYTES + found.image.channels
+def _scratch(groups: Groups) -> int:
+    return 2 * groups.image.taps * ADDRESS_BYTES + groups.image.channels
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    found: Groups = site.analysis
-    weights = found.layer.weights.astype(np.int8)  # [outputs, taps, channels of a group]
+    groups: Groups = site.analysis
+    weights = groups.layer.weights.astype(np.int8)  # [outputs, taps, channels of a group]
     outputs, taps, channels = weights.shape
     words = weights.reshape(outputs // _FOUR, _FOUR, taps, channels // _FOUR, _FOUR).transpose(0, 3, 2, 1, 4)
-    bias = found.layer.bias
-    parts = [part for block in found.blocks for part in (bias[block.start : block.stop], found.form.of_block(block))]
+    bias = groups.layer.bias
+    parts = [part for block in groups.blocks for part in (bias[block.start : block.stop], groups.form.of_block(block))]
     return {"W": words.reshape(-1).view(np.uint32), "P": np.concatenate(parts).astype(np.int32)}
 
 
 def _access(site: Matched) -> Access:
-    found: Groups = site.analysis
+    groups: Groups = site.analysis
     constants = {
-        "W": (found.layer.weights.size // _FOUR,),
-        "P": ((1 + found.form.stored) * found.layer.rows.y_step,),
+        "W": (groups.layer.weights.size // _FOUR,),
+        "P": ((1 + groups.form.stored) * groups.layer.rows.y_step,),
     }
-    return found.image.access(site, constants)
+    return groups.image.access(site, constants)
 
 
 def _unroll(taps: int) -> int:
@@ -118,23 +118,23 @@ def _unroll(taps: int) -> int:
 
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
-    found: Groups = tile.site.analysis
-    image, taps = found.image, found.image.taps
-    words = found.layer.rows.channels // _FOUR
-    block = words * (taps * (24 + 4 / _unroll(taps)) + 6) + 46 + _FOUR * found.form.more
+    groups: Groups = tile.site.analysis
+    image, taps = groups.image, groups.image.taps
+    words = groups.layer.rows.channels // _FOUR
+    block = words * (taps * (24 + 4 / _unroll(taps)) + 6) + 46 + _FOUR * groups.form.more
     pixels = tile_columns(tile) * tile_rows(tile)
     edges = pixels / (image.out_width * image.out_height) * image.edges * (5 * taps + 60)
-    return image.batches * (pixels * (len(found.blocks) * block + 45) + edges)
+    return image.batches * (pixels * (len(groups.blocks) * block + 45) + edges)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    found: Groups = site.analysis
-    return {"accumulator_bits": 32, "requant": described(found.form, found.layer.form)}
+    groups: Groups = site.analysis
+    return {"accumulator_bits": 32, "requant": described(groups.form, groups.layer.form)}
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    found: Groups = call.site.analysis
-    form, requant, rows, image = found.form, found.layer.requant, found.layer.rows, found.image
+    groups: Groups = call.site.analysis
+    form, requant, rows, image = groups.form, groups.layer.requant, groups.layer.rows, groups.image
     widen = call.site.input(0).dtype.value
     shape = f"{image.taps}_{rows.channels}_{rows.outputs}"
     pixel = f"tw_dsp_groups_{widen}_{shape}_{form.label(requant)}"

@@ -44,10 +44,10 @@ def _form_or_reason(layer: MatMul) -> AnyForm | str:
 
 def _form(layer: MatMul) -> AnyForm:
     """Of a layer that `_match` took."""
-    found = _form_or_reason(layer)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = _form_or_reason(layer)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _match(site: Site) -> MatMul | str:

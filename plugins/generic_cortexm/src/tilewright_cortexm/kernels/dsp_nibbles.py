@@ -43,11 +43,11 @@ def refused(weights: Integers, bounds: AccumulatorBounds) -> str | None:
 
 def nibble_biases(biases: Integers, pairs: Iterable[range]) -> Integers:
     """What sums begin with, but for the column's part."""
-    found = biases.copy()
+    result = biases.copy()
     for pair in pairs:
         lower = biases[pair[0]] if len(pair) == 2 else 0
-        found[pair[-1]] = (16 * biases[pair[-1]] + lower + 2**31) % 2**32 - 2**31
-    return found
+        result[pair[-1]] = (16 * biases[pair[-1]] + lower + 2**31) % 2**32 - 2**31
+    return result
 
 
 def nibble_words(fours: Bytes, pairs: Sequence[range]) -> Bytes:
@@ -62,5 +62,5 @@ def nibble_bytes(rows: Bytes, pairs: Sequence[range], alone: int) -> Bytes:
     """
     wide = rows.astype(np.int16)
     joined = [16 * wide[pair[-1]] + (wide[pair[0]] + 8 if len(pair) == 2 else alone) for pair in pairs]
-    found: Bytes = np.stack(joined).astype(np.int8)
-    return found
+    result: Bytes = np.stack(joined).astype(np.int8)
+    return result

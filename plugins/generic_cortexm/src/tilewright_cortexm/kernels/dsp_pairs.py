@@ -47,9 +47,9 @@ def proved(weights: Integers, bounds: AccumulatorBounds, pairs: Iterable[range])
 def joint_biases(biases: Integers, pairs: Iterable[range]) -> Integers:
     """What sums begin with: of the upper channel of each pair, T's."""
     lower, upper = _ends(pairs)
-    found = biases.copy()
-    found[upper] = (256 * biases[upper] + biases[lower] + 2**31) % 2**32 - 2**31
-    return found
+    result = biases.copy()
+    result[upper] = (256 * biases[upper] + biases[lower] + 2**31) % 2**32 - 2**31
+    return result
 
 
 def joint_words(fours: Bytes) -> Bytes:

@@ -38,19 +38,19 @@ def _match(site: Site) -> PoolShape | str:
 
 def _match_average(site: Site) -> Average | str:
     layer = _match(site)
-    one = layer if isinstance(layer, str) else average(site, layer)
-    form = one if isinstance(one, str) else any_form(one.requant, one.form, one.bounds)
-    if not isinstance(one, str) and one.words > 1 and isinstance(form, TwiceForm):
+    matched = layer if isinstance(layer, str) else average(site, layer)
+    form = matched if isinstance(matched, str) else any_form(matched.requant, matched.form, matched.bounds)
+    if not isinstance(matched, str) and matched.words > 1 and isinstance(form, TwiceForm):
         return "windows that count unequal numbers of positions are requantised by several words each"
-    return form if isinstance(form, str) else one
+    return form if isinstance(form, str) else matched
 
 
 def _form(one: Average) -> AnyForm:
     """Of a layer that was taken."""
-    found = any_form(one.requant, one.form, one.bounds)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = any_form(one.requant, one.form, one.bounds)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _access(site: Matched) -> Access:
@@ -108,18 +108,18 @@ def _part_values(call: Call) -> Mapping[str, object]:
 
 
 def _whole_values(call: Call) -> Mapping[str, object]:
-    site, one = call.site, call.site.analysis
-    layer, form = one.pool, _form(one)
-    widen, words, long_windows = site.input(0).dtype.value, one.words, layer.taps > _LONG
-    kind = f"{min(words, 2)}{'p' if one.padding else ''}{'l' if long_windows else ''}"
-    numbers = (one.zero_point, *form.only(one.requant.zero_point)[1:], *layer.counted_fields(call))
+    site, analysis = call.site, call.site.analysis
+    layer, form = analysis.pool, _form(analysis)
+    widen, words, long_windows = site.input(0).dtype.value, analysis.words, layer.taps > _LONG
+    kind = f"{min(words, 2)}{'p' if analysis.padding else ''}{'l' if long_windows else ''}"
+    numbers = (analysis.zero_point, *form.only(analysis.requant.zero_point)[1:], *layer.counted_fields(call))
     return {
         "widen": widen,
-        "function": f"tw_dsp_average_pool_{widen}_{kind}_{form.label(one.requant)}",
+        "function": f"tw_dsp_average_pool_{widen}_{kind}_{form.label(analysis.requant)}",
         "words": words,
-        "padding": one.padding,
+        "padding": analysis.padding,
         "long_windows": long_windows,
-        **form.names(one.requant),
+        **form.names(analysis.requant),
         "more": f", {call.operands['R']}, {', '.join(map(str, numbers))}",
         **pools.call_values(call, layer),
     }

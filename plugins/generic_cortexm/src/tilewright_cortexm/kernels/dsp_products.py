@@ -74,10 +74,10 @@ _NEAR = 2**22  # sums of channels without weights, at most
 
 def _form(layer: Products) -> AnyForm:
     """Channels of one block are requantised in pairs. Of a layer that `_checked` took."""
-    found = _form_or_reason(layer)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = _form_or_reason(layer)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _form_or_reason(layer: Products) -> AnyForm | str:

@@ -30,29 +30,30 @@ class SharedShift:
 
 def shared_shift(numbers: list[ShiftNumbers], zero_point: int) -> SharedShift | None:
     """The form of a layer whose channels differ in their multipliers only; None where they do not."""
-    shift = min(one.shift - one.multiplier.bit_length() - 1 for one in numbers)
-    upper = {_upper(one, one.shift - shift, zero_point) for one in numbers} if shift > 0 else set()
+    shift = min(number.shift - number.multiplier.bit_length() - 1 for number in numbers)
+    upper = {_upper(number, number.shift - shift, zero_point) for number in numbers} if shift > 0 else set()
     above = upper.pop() if len(upper) == 1 else None
-    if above is None or shift > _BITS or max(one.shift for one in numbers) - shift > 32:
+    if above is None or shift > _BITS or max(number.shift for number in numbers) - shift > 32:
         return None
-    words = tuple(one.multiplier << (32 - one.shift + shift) for one in numbers)
+    words = tuple(number.multiplier << (32 - number.shift + shift) for number in numbers)
     return SharedShift(shift=shift, words=words, above=above) if _fits(numbers, shift, zero_point) else None
 
 
 def own_shifts(numbers: list[ShiftNumbers], zero_point: int) -> TwiceForm | str:
     """The form of any other layer, or why it has none."""
-    shift = min(one.shift - _least_below(one) for one in numbers)
-    if not 1 <= shift <= _BITS or max(one.shift for one in numbers) - shift > 32:
+    shift = min(number.shift - _least_below(number) for number in numbers)
+    if not 1 <= shift <= _BITS or max(number.shift for number in numbers) - shift > 32:
         return _BEYOND
-    addends = [_upper(one, one.shift - shift, zero_point) for one in numbers]
+    addends = [_upper(number, number.shift - shift, zero_point) for number in numbers]
     whole = [addend for addend in addends if addend is not None]
     if len(whole) < len(addends):
         return "an addend has bits that are lost in the lower half of a product"
     if not _fits(numbers, shift, zero_point):
         return _BEYOND
-    amounts = [min(_BITS - one.reach.bit_length(), 32 - one.shift + shift) for one in numbers]
+    amounts = [min(_BITS - number.reach.bit_length(), 32 - number.shift + shift) for number in numbers]
     multipliers = [
-        one.multiplier << (32 - one.shift + shift - amount) for one, amount in zip(numbers, amounts, strict=True)
+        number.multiplier << (32 - number.shift + shift - amount)
+        for number, amount in zip(numbers, amounts, strict=True)
     ]
     return TwiceForm(
         shift=shift,
@@ -63,23 +64,23 @@ def own_shifts(numbers: list[ShiftNumbers], zero_point: int) -> TwiceForm | str:
     )
 
 
-def _least_below(one: ShiftNumbers) -> int:
+def _least_below(numbers: ShiftNumbers) -> int:
     """How many bits must be in the lower half, so that sums and multipliers have room for the others."""
-    return max(0, one.multiplier.bit_length() + one.reach.bit_length() + 32 - 2 * _BITS)
+    return max(0, numbers.multiplier.bit_length() + numbers.reach.bit_length() + 32 - 2 * _BITS)
 
 
-def _upper(one: ShiftNumbers, below: int, zero_point: int) -> int | None:
+def _upper(numbers: ShiftNumbers, below: int, zero_point: int) -> int | None:
     """What is added to the upper half; None where that is no whole number."""
-    addend = one.addend + (zero_point << one.shift)
-    zeros = (one.multiplier & -one.multiplier).bit_length() - 1 if one.multiplier else one.shift
-    addend -= addend % (1 << min(zeros, one.shift))
+    addend = numbers.addend + (zero_point << numbers.shift)
+    zeros = (numbers.multiplier & -numbers.multiplier).bit_length() - 1 if numbers.multiplier else numbers.shift
+    addend -= addend % (1 << min(zeros, numbers.shift))
     return None if addend % (1 << below) else addend >> below
 
 
 def _fits(numbers: list[ShiftNumbers], shift: int, zero_point: int) -> bool:
     """Whether the word that is shifted last holds every sum."""
     largest = (
-        (one.reach * one.multiplier + abs(one.addend + (zero_point << one.shift))) >> (one.shift - shift)
-        for one in numbers
+        (number.reach * number.multiplier + abs(number.addend + (zero_point << number.shift))) >> (number.shift - shift)
+        for number in numbers
     )
     return max(largest) + 1 < 1 << _BITS

@@ -39,10 +39,10 @@ def _scratch(layer: Depthwise) -> int:
 
 def _form(layer: Depthwise) -> AnyForm:
     """Of a layer that was taken."""
-    found = any_form(layer.requant, layer.form, layer.bounds)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = any_form(layer.requant, layer.form, layer.bounds)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _match(site: Site) -> Depthwise | str:

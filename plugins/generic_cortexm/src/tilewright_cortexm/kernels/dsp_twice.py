@@ -102,37 +102,37 @@ def twice_form(requant: Requant, bounds: AccumulatorBounds) -> TwiceForm | str:
 
 
 def _once(numbers: list[TwiceNumbers], zero_point: int) -> TwiceForm | None:
-    shift = 1 + max((one.right for one in numbers if one.result is None), default=0)
-    found = []
-    for one in numbers:
-        if one.result is not None:
-            found.append((0, one.result << shift, 0))
+    shift = 1 + max((number.right for number in numbers if number.result is None), default=0)
+    result = []
+    for number in numbers:
+        if number.result is not None:
+            result.append((0, number.result << shift, 0))
             continue
-        amount = 1 + shift - one.right
-        first = 1 << (shift - one.right - 1)  # what rounds before the shift by 31
-        half = 1 << (shift - 1) if one.right else 0
-        if one.reach << amount >= _REGISTER:
+        amount = 1 + shift - number.right
+        first = 1 << (shift - number.right - 1)  # what rounds before the shift by 31
+        half = 1 << (shift - 1) if number.right else 0
+        if number.reach << amount >= _REGISTER:
             return None
-        found.append((one.multiplier, (zero_point << shift) + first + half, amount))
-    return _form(shift, found) if all(abs(addend) < _HALF for _, addend, _ in found) else None
+        result.append((number.multiplier, (zero_point << shift) + first + half, amount))
+    return _form(shift, result) if all(abs(addend) < _HALF for _, addend, _ in result) else None
 
 
 def _twice(numbers: list[TwiceNumbers], zero_point: int) -> TwiceForm | str:
-    found = []
-    for one in numbers:
-        if one.result is not None:
-            found.append((0, one.result << 1, 1))
+    result = []
+    for number in numbers:
+        if number.result is not None:
+            result.append((0, number.result << 1, 1))
             continue
-        if one.reach >= _HALF:
-            return f"sums are as large as {one.reach}; this kernel doubles them in 32 bits"
-        if not one.right:
+        if number.reach >= _HALF:
+            return f"sums are as large as {number.reach}; this kernel doubles them in 32 bits"
+        if not number.right:
             return "a channel is scaled by a half or more, and rounded once"
-        found.append((one.multiplier, (zero_point << one.right) + (1 << one.right >> 1), one.right))
-    if any(abs(addend) >= _HALF for _, addend, _ in found):
+        result.append((number.multiplier, (zero_point << number.right) + (1 << number.right >> 1), number.right))
+    if any(abs(addend) >= _HALF for _, addend, _ in result):
         return "a zero point does not fit 32 bits above its channel's shift"
-    return _form(0, found)
+    return _form(0, result)
 
 
-def _form(shift: int, found: list[tuple[int, int, int]]) -> TwiceForm:
-    multipliers, addends, amounts = zip(*found, strict=True)
+def _form(shift: int, result: list[tuple[int, int, int]]) -> TwiceForm:
+    multipliers, addends, amounts = zip(*result, strict=True)
     return TwiceForm(shift=shift, multipliers=multipliers, addends=addends, amounts=amounts)

@@ -36,10 +36,10 @@ _MOST_ROWS = 7
 
 def _form(layer: Depthwise) -> AnyForm:
     """Of a layer that was taken."""
-    found = depthwise_form(layer)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = depthwise_form(layer)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result
 
 
 def _words(layer: Depthwise, columns: int) -> int:

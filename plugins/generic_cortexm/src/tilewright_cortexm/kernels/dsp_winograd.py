@@ -88,13 +88,13 @@ class _Layer:
 
 def _matched(transform: Transform) -> Callable[[Site], _Layer | str]:
     def match(site: Site) -> _Layer | str:
-        found = products(site)
-        if isinstance(found, str):
-            return found
-        form = any_form(found.requant, found.form, found.bounds)
+        result = products(site)
+        if isinstance(result, str):
+            return result
+        form = any_form(result.requant, result.form, result.bounds)
         if isinstance(form, str):
             return form
-        layer = _Layer(products=found, transform=transform, form=form)
+        layer = _Layer(products=result, transform=transform, form=form)
         return _refused(site, layer) or layer
 
     return match

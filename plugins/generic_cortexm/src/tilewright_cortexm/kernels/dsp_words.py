@@ -168,8 +168,8 @@ def _spread(values: tuple[int, ...], channels: int) -> Integers:
 def channel_runs(outputs: int) -> list[tuple[int, int, int]]:
     """First channel, how many blocks, channels in each."""
     most = outputs - outputs % _TOGETHER
-    found = [(0, most // _TOGETHER, _TOGETHER)] if most else []
-    return found + ([(most, 1, outputs - most)] if outputs > most else [])
+    result = [(0, most // _TOGETHER, _TOGETHER)] if most else []
+    return result + ([(most, 1, outputs - most)] if outputs > most else [])
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:

@@ -123,13 +123,13 @@ def _sides(layer: Depthwise) -> list[tuple[int, int]]:
     """The ranges of columns whose taps are inside x, of pixels at the edges; none where there are many."""
     taps, stride = layer.windows.kernel[1], layer.windows.strides[1]
     dilation, clipped = layer.windows.dilations[1], layer.windows.before[0] > 0 or layer.windows.after[0] > 0
-    found = set[tuple[int, int]]()
+    result = set[tuple[int, int]]()
     for column in range(layer.out_width):
         start = column * stride - layer.windows.before[1]
         inside = [tap for tap in range(taps) if 0 <= start + tap * dilation < layer.width]
         if inside and (clipped or len(inside) < taps):
-            found.add((inside[0], inside[-1] + 1))
-    return sorted(found) if len(found) <= _MOST_SIDES else []
+            result.add((inside[0], inside[-1] + 1))
+    return sorted(result) if len(result) <= _MOST_SIDES else []
 
 
 def _values(call: Call) -> Mapping[str, object]:

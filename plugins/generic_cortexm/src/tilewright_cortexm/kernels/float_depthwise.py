@@ -110,14 +110,14 @@ def depthwise_fields(call: Call) -> Mapping[str, object]:
     windows: Windows = site.analysis.two_axes
     channels, (height, width) = site.output.shape[1], _image(site.input(0).shape)
     out_height, out_width = _image(site.output.shape)
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "width": width, "height": height, "channels": channels, "x_row": BYTES * width * channels,
         "out_width": out_width, "out_height": out_height, "y_row": BYTES * out_width * channels,
         "rows": windows.kernel[0], "columns": windows.kernel[1], "row_stride": windows.strides[0],
         "column_stride": windows.strides[1], "row_dilation": windows.dilations[0],
         "column_dilation": windows.dilations[1], "top": windows.before[0], "left": windows.before[1],
     }  # fmt: skip
-    return {**found, **of_rows(call), **limits(site)}
+    return {**result, **of_rows(call), **limits(site)}
 
 
 def _image(shape: tuple[int, ...]) -> tuple[int, int]:

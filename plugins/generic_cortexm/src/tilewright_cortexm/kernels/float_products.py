@@ -87,13 +87,13 @@ def float_layer(site: Site) -> FloatLayer | str:
 
 def taps_inside(site: Site) -> tuple[float, float]:
     """Taps of a window that are inside, on average, along rows and columns."""
-    windows, found = windows_of(site.node).two_axes, list[float]()
+    windows, result = windows_of(site.node).two_axes, list[float]()
     sizes = ((1, *shape[2:])[-2:] for shape in (site.input(0).shape, site.output.shape))
     for axis, (extent, outputs) in enumerate(zip(*sizes, strict=True)):
         starts = np.arange(outputs) * windows.strides[axis] - windows.before[axis]
         places = starts[:, None] + np.arange(windows.kernel[axis]) * windows.dilations[axis]
-        found.append(float(((places >= 0) & (places < extent)).sum()) / max(outputs, 1))
-    return found[0], found[1]
+        result.append(float(((places >= 0) & (places < extent)).sum()) / max(outputs, 1))
+    return result[0], result[1]
 
 
 def _limits(site: Site) -> tuple[float, float]:
@@ -203,11 +203,11 @@ def _instructions(tile: TileShape, unit: UnitCosts) -> float:
     ones += edge
     values = rows.length
     blocks = ceil_div(rows.outputs, OUTPUTS)
-    found = 0.0
+    result = 0.0
     for pixels, count in ((4, groups), (1, ones)):
         run = values // 4 * unit.four[pixels] + values % 4 * unit.rest[pixels] + unit.run
-        found += count * (unit.call + blocks * (layer.row_taps * run + unit.block[clip][pixels]))
-    return rows.batches * height * found
+        result += count * (unit.call + blocks * (layer.row_taps * run + unit.block[clip][pixels]))
+    return rows.batches * height * result
 
 
 def is_flat(rows: Rows) -> bool:
@@ -239,14 +239,14 @@ def _fields(layer: FloatLayer, call: Call) -> Mapping[str, object]:
     rows = layer.rows
     flat = is_flat(rows) and not in_rows(call)
     width, height = (rows.pixels, 1) if flat else (rows.width, rows.height)
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "width": width, "height": height, "channels": rows.channels, "x_row": BYTES * width * rows.channels,
         "out_width": rows.pixels if flat else rows.out_width, "out_height": 1 if flat else layer.out_height,
         "outputs": rows.outputs, "y_row": BYTES * rows.y_row, "rows": rows.row_taps, "columns": rows.run_taps,
         "row_stride": rows.row_stride, "column_stride": rows.column_stride, "row_dilation": rows.row_dilation,
         "top": rows.top, "left": rows.left,
     }  # fmt: skip
-    return {**found, **of_rows(call), **limits(call.site)}
+    return {**result, **of_rows(call), **limits(call.site)}
 
 
 def of_rows(call: Call) -> Mapping[str, object]:

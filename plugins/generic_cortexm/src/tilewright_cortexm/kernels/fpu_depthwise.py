@@ -45,11 +45,11 @@ def _instructions(tile: TileShape) -> float:
     groups = max(0, width - edges(site)[0]) // _NEIGHBOURS if _neighbours(site.analysis) else 0
     ones = width - groups * _NEIGHBOURS
     limit, blocks = _LIMIT[clip_of(site)], fours + bool(rest)
-    one = _PIXEL + blocks * (_CHANNELS + rows * _RUN) + limit * channels
-    one += rows * columns * (fours * _TAP + _REST[rest])
+    single = _PIXEL + blocks * (_CHANNELS + rows * _RUN) + limit * channels
+    single += rows * columns * (fours * _TAP + _REST[rest])
     row = fours * _ROW_OF_NEIGHBOURS + (_ROW_OF_NEIGHBOURS * (0.15 + 0.22 * rest) if rest else 0.0)
     group = _PIXEL + blocks * (_CHANNELS + 14) + _NEIGHBOURS * limit * channels + rows * row
-    return batches * tile_rows(tile) * (groups * group + ones * one)
+    return batches * tile_rows(tile) * (groups * group + ones * single)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -57,14 +57,14 @@ def _values(call: Call) -> Mapping[str, object]:
     windows: Windows = site.analysis.two_axes
     form = {"clip": clip, "fours": channels >= OUTPUTS, "rest": channels % OUTPUTS}
     label = f"{'4' if form['fours'] else ''}{form['rest'] or ''}_{clip}"
-    one = {"block": f"tw_fpu_taps_{label}", "pixels": 1, "stride": 1, **form}
-    blocks, more = [one], ""
+    single = {"block": f"tw_fpu_taps_{label}", "pixels": 1, "stride": 1, **form}
+    blocks, more = [single], ""
     if _neighbours(site.analysis):
         more = f"tw_fpu_neighbours_{windows.strides[1]}_{label}"
         blocks.append({"block": more, "pixels": _NEIGHBOURS, "stride": windows.strides[1], **form})
     return {
         "function": f"tw_fpu_depthwise_{windows.strides[1] if more else 0}_{label}",
-        "one": one["block"],
+        "one": single["block"],
         "more": more,
         "pixels": _NEIGHBOURS,
         "blocks": blocks,

@@ -132,10 +132,10 @@ def _instructions(tile: TileShape) -> float:
     edge, taps = edges(tile.site) if rows.padded else (0, 0.0)
     edge = min(edge, width)
     groups, ones = divmod(width - edge, PIXELS)
-    found = 0.0
+    result = 0.0
     for pixels, count, inside in ((4, groups, columns), (1, ones, columns), (1, edge, taps)):
-        found += count * (_CALL_OF_BLOCK + ceil_div(rows.outputs, OUTPUTS) * _block(tile, pixels, inside))
-    return rows.batches * rows.groups * height * found
+        result += count * (_CALL_OF_BLOCK + ceil_div(rows.outputs, OUTPUTS) * _block(tile, pixels, inside))
+    return rows.batches * rows.groups * height * result
 
 
 def _block(tile: TileShape, pixels: int, columns: float) -> float:
@@ -217,7 +217,7 @@ def _fields(layer: FloatLayer, call: Call) -> Mapping[str, object]:
     rows = layer.rows
     flat = is_flat(rows) and not in_rows(call)
     width, height = (rows.pixels, 1) if flat else (rows.width, rows.height)
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "width": width, "height": height, "channels": rows.channels, "x_step": BYTES * rows.x_step,
         "x_row": BYTES * width * rows.x_step, "out_width": rows.pixels if flat else rows.out_width,
         "out_height": 1 if flat else layer.out_height, "outputs": rows.outputs, "y_step": BYTES * rows.y_step,
@@ -225,7 +225,7 @@ def _fields(layer: FloatLayer, call: Call) -> Mapping[str, object]:
         "row_stride": rows.row_stride, "column_stride": rows.column_stride, "row_dilation": rows.row_dilation,
         "column_dilation": rows.column_dilation, "top": rows.top, "left": rows.left,
     }  # fmt: skip
-    return {**found, **of_rows(call), **limits(call.site)}
+    return {**result, **of_rows(call), **limits(call.site)}
 
 
 _CALL = """\

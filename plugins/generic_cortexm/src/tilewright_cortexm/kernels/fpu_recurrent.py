@@ -34,10 +34,10 @@ _ONE = "tw_fpu_block_1_none"
 
 
 def _match(site: Site) -> str | None:
-    given = {name: tensor for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
-    if "P" in given or "S" in given:
-        return "has peepholes" if "P" in given else "has sequences of lengths of their own"
-    if any(tensor.dtype is not DType.F32 for tensor in (*given.values(), *site.outputs)):
+    present = {name: tensor for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
+    if "P" in present or "S" in present:
+        return "has peepholes" if "P" in present else "has sequences of lengths of their own"
+    if any(tensor.dtype is not DType.F32 for tensor in (*present.values(), *site.outputs)):
         return "is not all of float32"
     if site.constant(1) is None:
         return "weights must be constants"

@@ -106,8 +106,8 @@ def unroll_of(taps: int) -> int:
 def groups_of(layer: Depthwise) -> list[tuple[int, int, int]]:
     """First channel, groups, channels of a group."""
     groups, rest = divmod(layer.channels, CHANNELS)
-    found = [(0, groups, CHANNELS)] if groups else []
-    return found + ([(groups * CHANNELS, 1, rest)] if rest else [])
+    result = [(0, groups, CHANNELS)] if groups else []
+    return result + ([(groups * CHANNELS, 1, rest)] if rest else [])
 
 
 def _describe(site: Matched) -> Mapping[str, object]:

@@ -63,21 +63,21 @@ def _instructions(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     op = call.site.node.op
-    one, clipped = _OPERATORS[op], _clipped(call.site)
+    operator, clipped = _OPERATORS[op], _clipped(call.site)
     clip = clip_of(clipped)
-    walk = elementwise_walk(call.operands, "Y", one.inputs)
+    walk = elementwise_walk(call.operands, "Y", operator.inputs)
     steps = {name: moves[-1] for name, moves in walk.steps.items()}
-    outer, operands = nest(walk, 1), (*one.inputs, "Y")
-    one_value = [name.lower() for name in one.inputs if steps[name] == 0]
+    outer, operands = nest(walk, 1), (*operator.inputs, "Y")
+    one_value = [name.lower() for name in operator.inputs if steps[name] == 0]
     vector = steps["Y"] == 1 and all(step in (0, 1) for step in steps.values())
     kind = (op.lower(), clip, *(f"one_{name}" for name in one_value), *(() if vector else ("apart",)))
     return {
         "function": f"tw_mve_float_{'_'.join(kind)}",
-        "inputs": [name.lower() for name in one.inputs],
+        "inputs": [name.lower() for name in operator.inputs],
         "one_value": one_value,
         "vector": vector,
-        "instruction": one.instruction,
-        "symbol": one.symbol,
+        "instruction": operator.instruction,
+        "symbol": operator.symbol,
         "clip": clip,
         "nest": outer,
         "count": walk.extents[-1],

@@ -48,13 +48,13 @@ def _instructions(tile: TileShape) -> float:
     depth, columns = site.input(0).shape[-1], site.output.shape[-1]
     rows = tile.extent("m")
     matrices = tile_elements(tile) / (rows * columns)
-    found = 0.0
+    result = 0.0
     for count, times in ((PIXELS, rows // PIXELS), (1, rows % PIXELS)):
         more = 1.0 if columns >= _NEAR else 0.0
         run = depth // 4 * (HELIUM.four[count] + 4 * more) + depth % 4 * (HELIUM.rest[count] + more)
         block = run + HELIUM.block[clip_of(site)][count] - _FEWER
-        found += times * (_CALL + ceil_div(columns, OUTPUTS) * block)
-    return matrices * found
+        result += times * (_CALL + ceil_div(columns, OUTPUTS) * block)
+    return matrices * result
 
 
 def _values(call: Call) -> Mapping[str, object]:

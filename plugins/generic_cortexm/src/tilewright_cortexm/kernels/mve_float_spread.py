@@ -119,12 +119,12 @@ def _instructions(tile: TileShape, unit: UnitCosts) -> float:
     width, height = (tile_columns(tile), tile_rows(tile)) if conv else (rows.pixels, 1)
     edge = min(width, 2 * ceil_div(rows.left, rows.column_stride)) if rows.padded else 0
     groups, ones = divmod(width - edge, PIXELS)
-    found = 0.0
+    result = 0.0
     for pixels, count in ((PIXELS, groups), (1, ones + edge)):
         values = rows.channels // 4 * unit.four[pixels] + rows.channels % 4 * unit.rest[pixels]
         block = down * (across * (values + _TAP + pixels) + unit.run) + unit.block[clip_of(site)][pixels]
-        found += count * (_PIXELS + rows.groups * (_GROUP + ceil_div(rows.outputs, OUTPUTS) * block))
-    return rows.batches * height * found
+        result += count * (_PIXELS + rows.groups * (_GROUP + ceil_div(rows.outputs, OUTPUTS) * block))
+    return rows.batches * height * result
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -170,7 +170,7 @@ def _rounded(value: str) -> str:
 def _fields(call: Call) -> Mapping[str, object]:
     rows: Rows = call.site.analysis
     size = call.site.output.dtype.size_bytes
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "width": rows.width, "height": rows.height, "channels": rows.channels, "groups": rows.groups,
         "x_row": size * rows.x_row, "out_width": rows.out_width, "out_height": rows.pixels // rows.out_width,
         "outputs": rows.outputs, "y_row": size * rows.y_row, "rows": rows.row_taps,
@@ -181,7 +181,7 @@ def _fields(call: Call) -> Mapping[str, object]:
     some = dict(row_fields(call))
     if some:
         some |= {name: size * int(str(some[name])) for name in ("x_row", "y_row")}
-    return {**found, **some, **limits(call.site)}
+    return {**result, **some, **limits(call.site)}
 
 
 _CALL = """\

@@ -29,8 +29,8 @@ def refused_scales(words: Words, *, floats: bool) -> str | None:
 
 def nibble_scales(words: Words, pairs: Iterable[range], *, floats: bool) -> Words:
     """The words of all channels; of those whose sums stay 16 times too large, a sixteenth of the scale."""
-    found = words.copy()
+    result = words.copy()
     if floats:
         upper = [pair[-1] for pair in pairs]
-        found[0, upper] = (found[0, upper].view(np.float32) * np.float32(1 / 16)).view(np.int32)
-    return found
+        result[0, upper] = (result[0, upper].view(np.float32) * np.float32(1 / 16)).view(np.int32)
+    return result

@@ -98,7 +98,7 @@ def mve_form(requant: Requant, bounds: AccumulatorBounds) -> MveForm | str:
     numbers = twice_numbers(requant, bounds)
     if isinstance(numbers, str):
         return numbers
-    words = np.asarray([(one.multiplier, -one.right) for one in numbers], np.int64).T
+    words = np.asarray([(number.multiplier, -number.right) for number in numbers], np.int64).T
     return MveForm(requant=requant, words=words.astype(np.int32))
 
 
@@ -106,19 +106,19 @@ def _shift_form(requant: Requant, bounds: AccumulatorBounds) -> MveForm | str:
     numbers = shift_numbers(requant, bounds)
     if isinstance(numbers, str):
         return numbers
-    if any(_reach(one) >= 2**31 for one in numbers) or max(one.shift for one in numbers) > 31:
+    if any(_reach(number) >= 2**31 for number in numbers) or max(number.shift for number in numbers) > 31:
         return "a product with its addend needs more than 32 bits"
-    words = np.asarray([(one.multiplier, one.addend, -one.shift) for one in numbers], np.int64).T
+    words = np.asarray([(number.multiplier, number.addend, -number.shift) for number in numbers], np.int64).T
     return MveForm(requant=requant, words=words.astype(np.int32))
 
 
-def _reach(one: ShiftNumbers) -> int:
-    return one.reach * one.multiplier + abs(one.addend)
+def _reach(numbers: ShiftNumbers) -> int:
+    return numbers.reach * numbers.multiplier + abs(numbers.addend)
 
 
 def taken_form(requant: Requant, bounds: AccumulatorBounds) -> MveForm:
     """The form of a layer that has one."""
-    found = mve_form(requant, bounds)
-    if isinstance(found, str):
-        raise TypeError(found)
-    return found
+    result = mve_form(requant, bounds)
+    if isinstance(result, str):
+        raise TypeError(result)
+    return result

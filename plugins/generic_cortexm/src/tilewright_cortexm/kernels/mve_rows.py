@@ -47,8 +47,8 @@ def pixels_together(rows: Rows) -> int:
 def channel_runs_of(rows: Rows) -> list[tuple[int, int, int]]:
     """First channel, how many blocks, channels in each."""
     outputs, rest = rows.outputs, rows.outputs % CHANNELS
-    found = [(0, outputs // CHANNELS, CHANNELS)] if outputs >= CHANNELS else []
-    return found + ([(outputs - rest, 1, rest)] if rest else [])
+    result = [(0, outputs // CHANNELS, CHANNELS)] if outputs >= CHANNELS else []
+    return result + ([(outputs - rest, 1, rest)] if rest else [])
 
 
 def steps_of(rows: Rows) -> tuple[int, int]:
@@ -78,8 +78,8 @@ def all_pixels(layer: Rows, rows: Rows, of_block: Callable[[int], float]) -> flo
     pixels = pixels_together(layer)
     if rows.out_width == layer.out_width:
         return rows.batches * ceil_div(rows.pixels, pixels) * of_block(pixels)
-    many, rest = divmod(rows.out_width, pixels)
-    return rows.pixels // rows.out_width * (many * of_block(pixels) + rest * of_block(1))
+    blocks, rest = divmod(rows.out_width, pixels)
+    return rows.pixels // rows.out_width * (blocks * of_block(pixels) + rest * of_block(1))
 
 
 def _copied_part(site: Site, rows: Rows) -> float:

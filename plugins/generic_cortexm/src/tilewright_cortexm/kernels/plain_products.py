@@ -100,19 +100,19 @@ def _match(site: Site) -> _Layer | str:
     form = any_form(layer.requant, layer.form, layer.bounds)
     if isinstance(form, str):
         return form
-    found = _Layer(products=layer, form=form)
-    if 4 * found.values > _SCRATCH_LIMIT_BYTES:
-        return f"needs {4 * found.values} bytes of scratch, more than {_SCRATCH_LIMIT_BYTES}"
-    return found
+    result = _Layer(products=layer, form=form)
+    if 4 * result.values > _SCRATCH_LIMIT_BYTES:
+        return f"needs {4 * result.values} bytes of scratch, more than {_SCRATCH_LIMIT_BYTES}"
+    return result
 
 
 def _pack(site: Matched, unit: _Unit) -> Mapping[str, Array]:
     """Weights channel by channel, biases with what requantises."""
-    found: _Layer = site.analysis
-    layer, rows = found.products, found.rows
-    weights = np.zeros((rows.y_step, found.values), np.int64)
+    result: _Layer = site.analysis
+    layer, rows = result.products, result.rows
+    weights = np.zeros((rows.y_step, result.values), np.int64)
     weights[:, : rows.runs * rows.length] = layer.weights.reshape(rows.y_step, -1)
-    parameters = [(bias, *found.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
+    parameters = [(bias, *result.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
     return {
         "W": (weights + unit.offset).astype(np.uint8 if unit.offset else np.int8).reshape(-1),
         "P": np.asarray(parameters, np.int64).astype(np.int32).reshape(-1),
@@ -120,9 +120,9 @@ def _pack(site: Matched, unit: _Unit) -> Mapping[str, Array]:
 
 
 def _access(site: Matched) -> Access:
-    found: _Layer = site.analysis
-    outputs = found.rows.y_step
-    return product_access(site, {"W": (outputs * found.values,), "P": (outputs * (1 + found.form.stored),)}, 1)
+    layer: _Layer = site.analysis
+    outputs = layer.rows.y_step
+    return product_access(site, {"W": (outputs * layer.values,), "P": (outputs * (1 + layer.form.stored),)}, 1)
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -133,38 +133,38 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _scratch(tile: TileShape) -> int:
-    found: _Layer = tile.site.analysis
-    return 4 * found.values * found.pixels
+    layer: _Layer = tile.site.analysis
+    return 4 * layer.values * layer.pixels
 
 
 def _instructions(tile: TileShape, of: _Unit) -> float:
     """Executed instructions."""
-    found: _Layer = tile.site.analysis
-    rows, pixels, values = rows_of(tile), found.pixels, found.values
+    layer: _Layer = tile.site.analysis
+    rows, pixels, values = rows_of(tile), layer.pixels, layer.values
     loads = values * pixels / (4 if pixels < 3 else pixels)
-    block = values * (pixels * of.product + 1) + loads + values / found.unroll * of.turn
+    block = values * (pixels * of.product + 1) + loads + values / layer.unroll * of.turn
     columns = rows.pixels * (of.column * values + of.run * rows.runs + of.pixel)
-    results = rows.pixels * (of.result + of.formula * formulas(found.form))
+    results = rows.pixels * (of.result + of.formula * formulas(layer.form))
     return rows.batches * rows.groups * (columns + rows.outputs * (ceil_div(rows.pixels, pixels) * block + results))
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    found: _Layer = site.analysis
-    requant = described(found.form, found.products.form)
-    return {"accumulator_bits": 32, "pixels": found.pixels, "requant": requant}
+    layer: _Layer = site.analysis
+    requant = described(layer.form, layer.products.form)
+    return {"accumulator_bits": 32, "pixels": layer.pixels, "requant": requant}
 
 
 def _values(call: Call, name: str) -> Mapping[str, object]:
-    found: _Layer = call.site.analysis
-    layer, rows, form, unit = found.products, found.rows, found.form, UNITS[name]
+    result: _Layer = call.site.analysis
+    layer, rows, form, unit = result.products, result.rows, result.form, UNITS[name]
     dtype = call.site.input(0).dtype
     return {
-        "function": f"tw_{name}_products_{dtype.value}_{found.pixels}_u{found.unroll}_{form.label(layer.requant)}",
-        "results": f"tw_plain_results_{found.pixels}_{form.label(layer.requant)}",
-        "block": f"tw_{name}_block_{found.pixels}_u{found.unroll}",
-        "column": f"tw_plain_column_{dtype.value}_{found.pixels}",
-        "pixels": found.pixels,
-        "unroll": found.unroll,
+        "function": f"tw_{name}_products_{dtype.value}_{result.pixels}_u{result.unroll}_{form.label(layer.requant)}",
+        "results": f"tw_plain_results_{result.pixels}_{form.label(layer.requant)}",
+        "block": f"tw_{name}_block_{result.pixels}_u{result.unroll}",
+        "column": f"tw_plain_column_{dtype.value}_{result.pixels}",
+        "pixels": result.pixels,
+        "unroll": result.unroll,
         "unit": name,
         "offset": unit.offset,
         "x_type": dtype.c_type,
@@ -174,14 +174,14 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
         "fields": {
             **fields(rows, call),
             "pad": layer.pad,
-            "groups": found.values // 4,
+            "groups": result.values // 4,
             "above": form.above,
             "zero_point": layer.requant.zero_point,
         },
         "columns": f"(int32_t *){call.operands['scratch']}",
         "x": call.operands["X" if call.site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
-        "w_step": rows.outputs * found.values,
+        "w_step": rows.outputs * result.values,
         "p_step": rows.outputs * (1 + form.stored),
         **call_values(layer),
     }

@@ -56,7 +56,7 @@ class PoolShape:
     def fields(self, call: Call) -> Mapping[str, object]:
         """What `tw_window` in pool_windows.c is given."""
         windows = self.windows
-        found: dict[str, object] = {
+        result: dict[str, object] = {
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
@@ -73,7 +73,7 @@ class PoolShape:
             "top": windows.before[0],
             "left": windows.before[1],
         }
-        return {**found, **row_fields(call)}
+        return {**result, **row_fields(call)}
 
     def counted_fields(self, call: Call) -> tuple[str, ...]:
         """Up to which row and which column of those that a call is given positions count."""

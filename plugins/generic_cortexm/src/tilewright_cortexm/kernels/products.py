@@ -202,11 +202,11 @@ def gemm_rows(site: Site) -> Rows:
 
 def fields(rows: Rows, call: Call) -> dict[str, object]:
     """The geometry, as the structs of all instruction sets begin with it."""
-    found: dict[str, object] = {name: getattr(rows, name) for name in _FIELDS}
+    result: dict[str, object] = {name: getattr(rows, name) for name in _FIELDS}
     some = dict(row_fields(call))
     if some:
-        found["pixels"] = product(some["out_width"], some.pop("out_height"))
-    return {**found, **some}
+        result["pixels"] = product(some["out_width"], some.pop("out_height"))
+    return {**result, **some}
 
 
 def product_access(site: Matched, constants: Mapping[str, tuple[int, ...]], columns: int) -> Access:

@@ -76,14 +76,14 @@ def quotient_numbers(requant: Requant, bounds: AccumulatorBounds) -> list[ShiftN
     rounding = requant.rounding
     if not isinstance(rounding, Rational) or rounding.halves != "away" or set(rounding.numerator) != {1}:
         return "is no quotient whose halves go away from zero"
-    found = reaches(bounds)
-    divisors = rounding.denominator * (len(found) if len(rounding.denominator) == 1 else 1)
-    shift = max((2 * divisor * reach).bit_length() for divisor, reach in zip(divisors, found, strict=True))
+    result = reaches(bounds)
+    divisors = rounding.denominator * (len(result) if len(rounding.denominator) == 1 else 1)
+    shift = max((2 * divisor * reach).bit_length() for divisor, reach in zip(divisors, result, strict=True))
     numbers = [
         ShiftNumbers(multiplier=(1 << shift) // divisor + 1, addend=1 << shift >> 1, shift=shift, reach=reach)
-        for divisor, reach in zip(divisors, found, strict=True)
+        for divisor, reach in zip(divisors, result, strict=True)
     ]
-    fits = all(one.multiplier < 2**31 for one in numbers)
+    fits = all(number.multiplier < 2**31 for number in numbers)
     return numbers if fits else "a divisor is so large that its multiplier does not fit 32 bits"
 
 

@@ -60,8 +60,8 @@ def _words(one: Average) -> list[int]:
 
 
 def _shape(site: Matched) -> PoolShape:
-    found: PoolShape | Average = site.analysis
-    return found.pool if isinstance(found, Average) else found
+    shape: PoolShape | Average = site.analysis
+    return shape.pool if isinstance(shape, Average) else shape
 
 
 def _access(site: Matched) -> Access:
@@ -70,8 +70,8 @@ def _access(site: Matched) -> Access:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    found: PoolShape | Average = site.analysis
-    return {"R": np.asarray(_words(found), np.int32)} if isinstance(found, Average) else {}
+    shape: PoolShape | Average = site.analysis
+    return {"R": np.asarray(_words(shape), np.int32)} if isinstance(shape, Average) else {}
 
 
 def _describe(site: Matched) -> Mapping[str, object]:

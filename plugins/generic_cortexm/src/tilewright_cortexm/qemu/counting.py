@@ -30,16 +30,16 @@ def step_functions(source: bytes) -> tuple[str, ...]:
     return tuple(name.decode() for name in re.findall(rb"^TW_STEP void (\w+)\(", source, re.MULTILINE))
 
 
-def region_lines(found: Sequence[ElfSymbol], prefix: str, functions: Sequence[str]) -> str:
+def region_lines(symbols: Sequence[ElfSymbol], prefix: str, functions: Sequence[str]) -> str:
     """The plugin's regions: the harness, the functions of a run, and the steps by their symbols, clones included."""
     ids = {f"{prefix}_{name}": BETWEEN for name in ("run", "start", "go_on")}
     ids |= {name: index + 1 for index, name in enumerate(functions)}
     lines = [
         f"{symbol.address:x} {symbol.address + max(symbol.size_bytes, 2):x} {ids[name]}\n"
-        for symbol in found
+        for symbol in symbols
         if symbol.is_function and (name := CLONE.sub("", symbol.name)) in ids
     ]
-    at = {symbol.name: symbol.address for symbol in found}
+    at = {symbol.name: symbol.address for symbol in symbols}
     lines.append(f"{at['board_harness_start']:x} {at['board_harness_end']:x} {OUTSIDE}\n")
     return "".join(lines)
 

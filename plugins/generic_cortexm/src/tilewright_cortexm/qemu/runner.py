@@ -132,10 +132,10 @@ class QemuRunner:
     def _counted(self, job: Job, folder: Path) -> RunResult:
         steps = executed_steps(job)
         every = len(job.plan.tiled.scheduled.steps)
-        found = first_counted((folder / "counts.txt").read_text(encoding="ascii"), every, len(steps))
+        result = first_counted((folder / "counts.txt").read_text(encoding="ascii"), every, len(steps))
         stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
         latencies = LATENCIES[core_of(job).name]
-        whole = _flat(found.total, latencies) | {
+        whole = _flat(result.total, latencies) | {
             "stack_bytes": stack[0],
             "code_bytes": elf_code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
         }
@@ -144,7 +144,7 @@ class QemuRunner:
             counts=whole,
             step_counts={
                 name: _flat(counts, latencies) | {"stack_bytes": stack[1 + number]}
-                for (number, name), counts in zip(steps.items(), found.steps, strict=True)
+                for (number, name), counts in zip(steps.items(), result.steps, strict=True)
             },
             kind="measured",
         )
@@ -180,8 +180,8 @@ def _flat(classes: Mapping[str, int], latencies: Latencies) -> dict[str, int]:
 
 def _located(error: TilewrightError, elf: bytes) -> TilewrightError:
     """The same error, with the function that a fault's program counter is in."""
-    found = re.search(r"; pc 0x([0-9a-f]+)", "\n".join(error.details))
-    function = elf_function_at(elf_symbols(elf), int(found[1], 16)) if found else ""
+    match = re.search(r"; pc 0x([0-9a-f]+)", "\n".join(error.details))
+    function = elf_function_at(elf_symbols(elf), int(match[1], 16)) if match else ""
     if function:
         return replace(error, details=(*error.details, f"in function {function}"))
     return error

@@ -32,8 +32,8 @@ def _norm(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
         x = x - _truncated(x.sum(axis=-1, keepdims=True), count)
     root = _root((x * x).sum(axis=-1, keepdims=True) // count + 1)
     moved = _truncated(x * w, root) + (np.asarray(inputs[2], np.int64) if len(inputs) > 2 else 0)
-    found = np.clip(moved >> node.integer("shift"), node.integer("low"), node.integer("high"))
-    return (found.astype(site.output.dtype.numpy),)
+    result = np.clip(moved >> node.integer("shift"), node.integer("low"), node.integer("high"))
+    return (result.astype(site.output.dtype.numpy),)
 
 
 def _truncated(above: Any, below: Any) -> Any:

@@ -63,10 +63,10 @@ def _mean(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
 
     sums, count = np.asarray(inputs[0], np.int64).sum(axis=1), site.input(0).shape[1]
     if not count & (count - 1):
-        found = (sums + count // 2) >> (count.bit_length() - 1)
+        result = (sums + count // 2) >> (count.bit_length() - 1)
     else:
-        found = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
-    return (found.astype(site.output.dtype.numpy),)
+        result = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
+    return (result.astype(site.output.dtype.numpy),)
 
 
 def _mean_values(call: Call) -> Mapping[str, object]:
@@ -105,10 +105,10 @@ def _factor(site: Site) -> int:
 
 def _div_values(call: Call) -> Mapping[str, object]:
     a, b, y = (call.operands[name] for name in "ABY")
-    found = element_values(call, {"A": broadcast_steps(a, y), "B": broadcast_steps(b, y), "Y": y.strides})
+    result = element_values(call, {"A": broadcast_steps(a, y), "B": broadcast_steps(b, y), "Y": y.strides})
     node = call.site.node
     numbers = f"INT64_C({_factor(call.site)}), {node.integer('eta')}, {node.integer('eps')}"
-    return {**found, "numbers": numbers}
+    return {**result, "numbers": numbers}
 
 
 MEAN = Operator(

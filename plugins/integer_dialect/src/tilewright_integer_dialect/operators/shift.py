@@ -47,8 +47,8 @@ def _axis(shape: Sequence[int], dims: Sequence[int]) -> int | None:
     (place,) = places
     right = len(shape) - len(dims) + place
     image = 1 if len(shape) == 3 and len(dims) - place >= 3 else right
-    found = (axis for axis in (image, right, place) if 0 <= axis < len(shape) and shape[axis] == dims[place])
-    return next(found, None)
+    result = (axis for axis in (image, right, place) if 0 <= axis < len(shape) and shape[axis] == dims[place])
+    return next(result, None)
 
 
 def make_requant(multipliers: Sequence[int], addends: Sequence[int], shift: int, *, floor: bool) -> Requant:
@@ -128,10 +128,10 @@ def _values(call: Call) -> Mapping[str, object]:
     along = [0] * len(y.shape)
     if table is not None:
         along[site.node.integer("axis")] = table.strides[0]
-    found = element_values(call, {"X": x.strides, "words": along, "Y": y.strides})
+    result = element_values(call, {"X": x.strides, "words": along, "Y": y.strides})
     literal = ", ".join(str(number) if number > -(2**31) else "INT32_MIN" for number in words(site)[0].tolist())
     return {
-        **found,
+        **result,
         **kinds,
         "function": f"tw_integer_shift_{kinds['types']}",
         "words": table if table is not None else f"(const int32_t[]){{{literal}}}",

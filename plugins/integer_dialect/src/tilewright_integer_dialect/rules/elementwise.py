@@ -76,8 +76,8 @@ def integer_div(node: FileNode, writing: Writing) -> None:
 
 def requantized_div(node: FileNode, writing: Writing) -> None:
     """The same, requantised."""
-    found = _integer_div(node, writing, "quotient")
-    write_shift(node, writing, found, merged_shift(node, writing, 2))
+    result = _integer_div(node, writing, "quotient")
+    write_shift(node, writing, result, merged_shift(node, writing, 2))
 
 
 def _integer_div(node: FileNode, writing: Writing, hint: str) -> Value:
@@ -88,9 +88,9 @@ def _integer_div(node: FileNode, writing: Writing, hint: str) -> Value:
     if words["eta"] < 0 or least <= 0:
         raise OddNode(f"its divisor may be {least}")
     most = max(abs(a.range.low), abs(a.range.high)) * factor // least + 1
-    found = Range(low=-most if a.range.low < 0 else 0, high=most)
+    result = Range(low=-most if a.range.low < 0 else 0, high=most)
     return writing.emit(
-        node, "IntegerDiv", [writing.in_type(each, DType.I32) for each in (a, b)], DType.I32, found, words, hint=hint,
+        node, "IntegerDiv", [writing.in_type(each, DType.I32) for each in (a, b)], DType.I32, result, words, hint=hint,
         own=True,
     )  # fmt: skip
 

@@ -70,28 +70,28 @@ def pad(node: FileNode, writing: Writing) -> None:
     if pads is None:
         raise OddNode("it has no pads")
     others = [writing.constant(pads, DType.I64, f"{node.name}_pads")]
-    found = x.range
+    result = x.range
     if mode == "constant":
         others.append(writing.constant(border, x.dtype, f"{node.name}_border"))
-        found = found.joined(others[-1].range)
-    writing.emit(node, "Pad", [x, *others], x.dtype, found, {"mode": mode})
+        result = result.joined(others[-1].range)
+    writing.emit(node, "Pad", [x, *others], x.dtype, result, {"mode": mode})
 
 
 def concat(node: FileNode, writing: Writing) -> None:
     """All in the type that holds all of them."""
     values = [writing.value(node, index) for index in range(len(node.inputs))]
-    found = values[0].range.joined(*(value.range for value in values[1:]))
+    result = values[0].range.joined(*(value.range for value in values[1:]))
     kinds = {value.dtype for value in values}
-    dtype = kinds.pop() if len(kinds) == 1 else found.dtype
+    dtype = kinds.pop() if len(kinds) == 1 else result.dtype
     typed = [writing.in_type(value, dtype) for value in values]
-    writing.emit(node, "Concat", typed, dtype, found, {"axis": node.integer("axis")})
+    writing.emit(node, "Concat", typed, dtype, result, {"axis": node.integer("axis")})
 
 
 def max_pool(node: FileNode, writing: Writing) -> None:
     """The largest of a window; the border counts for nothing."""
     x = writing.bytes_of(writing.value(node, 0))
     words = {name: node.words(name) for name in ("kernel_shape", "strides", "pads", "dilations")}
-    attributes: dict[str, object] = {name: list(found) for name, found in words.items() if found is not None}
+    attributes: dict[str, object] = {name: list(word) for name, word in words.items() if word is not None}
     attributes["ceil_mode"] = node.integer("ceil_mode", default=0)
     if node.has("auto_pad"):
         attributes["auto_pad"] = node.text("auto_pad", "NOTSET")
@@ -116,6 +116,6 @@ def _words(node: FileNode, writing: Writing, index: int) -> Value:
 
 def _write(node: FileNode, writing: Writing, x: Value, others: Sequence[Value], attributes: Sequence[str]) -> None:
     words = {name: node.words(name) for name in attributes}
-    single = {name for name, found in words.items() if found is not None and name in ("axis", "allowzero")}
-    kept = {name: (found[0] if name in single else list(found)) for name, found in words.items() if found is not None}
+    single = {name for name, word in words.items() if word is not None and name in ("axis", "allowzero")}
+    kept = {name: (word[0] if name in single else list(word)) for name, word in words.items() if word is not None}
     writing.emit(node, node.op, [x, *others], x.dtype, x.range, kept)

@@ -50,7 +50,7 @@ def matmul(node: FileNode, writing: Writing) -> None:
 def _conv(node: FileNode, writing: Writing, bias: Value | None, hint: str) -> Value:
     x, w = (writing.bytes_of(writing.value(node, index)) for index in (0, 1))
     words = {name: node.words(name) for name in _WINDOWS}
-    attributes: dict[str, Any] = {name: list(found) for name, found in words.items() if found is not None}
+    attributes: dict[str, Any] = {name: list(word) for name, word in words.items() if word is not None}
     attributes["group"] = node.integer("group", default=1)
     if node.has("auto_pad"):
         attributes["auto_pad"] = node.text("auto_pad", "NOTSET")

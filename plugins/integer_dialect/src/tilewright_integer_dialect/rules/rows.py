@@ -67,7 +67,7 @@ def total(node: FileNode, writing: Writing) -> None:
     x, axes = writing.in_type(writing.value(node, 0), DType.I32), axes_of(node, writing)
     named = range(len(x.shape or ())) if axes is None else axes
     count = elements(writing.value(node, 0).shape, tuple(named))
-    found = range_of(DType.I32) if count is None else x.range.times(count)
+    result = range_of(DType.I32) if count is None else x.range.times(count)
     others = [] if axes is None else [writing.constant(axes, DType.I64, f"{node.name}_axes")]
     keeps = {"keepdims": node.integer("keepdims", default=1)}
-    writing.emit(node, "ReduceSum", [x, *others], DType.I32, found, keeps)
+    writing.emit(node, "ReduceSum", [x, *others], DType.I32, result, keeps)

@@ -117,8 +117,8 @@ def cross_entropy_grad(node: FileNode, nodes: FloatNodes) -> None:
 
 def number(node: FileNode, name: str, default: float) -> float:
     """An attribute that is a float."""
-    found = next((each for each in node.raw.attribute if each.name == name), None)
-    return default if found is None else float(found.f if found.f or not found.i else found.i)
+    result = next((each for each in node.raw.attribute if each.name == name), None)
+    return default if result is None else float(result.f if result.f or not result.i else result.i)
 
 
 def _int64(values: Any) -> Any:

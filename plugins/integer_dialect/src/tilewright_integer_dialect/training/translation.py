@@ -49,11 +49,11 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
 _OPSET = 20  # has Gelu, and takes axes as inputs
 
 
-def speaks(model: Any, asked: Mapping[str, DType]) -> bool:
+def speaks(model: Any, types: Mapping[str, DType]) -> bool:
     """Whether there is a node of this dialect, in a file that is none of whole numbers."""
     nodes = model.graph.node
     odd = any(node.op_type in _OWN or _odd_loss(node) or _left_over(node) for node in nodes)
-    return (odd or _batched_gemm(model)) and not recognition.speaks(model, asked)
+    return (odd or _batched_gemm(model)) and not recognition.speaks(model, types)
 
 
 def _odd_loss(node: Any) -> bool:
@@ -73,7 +73,7 @@ def _batched_gemm(model: Any) -> bool:
     return any(len(shapes.get(name, (0, 0))) != 2 for name in operands)
 
 
-def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+def translate(model: Any, types: Mapping[str, DType], limits: Limits) -> ImportedModel:
     """See `Dialect.translate`. TilewrightError TW2101 (exit 4) with every node that cannot be taken."""
     from onnx import ModelProto, helper
 

@@ -25,8 +25,8 @@ _ROW = template_file("tilewright_riscv.floats", "norm.c.mako", "${row}")
 
 def _given(site: Site) -> tuple[bool, bool]:
     """Whether there are Scale and B."""
-    found = [tensor is not None for tensor in site.inputs[1:]]
-    return (*found, False, False)[0], (*found, False, False)[1]
+    result = [tensor is not None for tensor in site.inputs[1:]]
+    return (*result, False, False)[0], (*result, False, False)[1]
 
 
 def _programs(machine: Machine, site: Site) -> tuple[Program, ...]:
@@ -51,7 +51,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
     programs = _programs(machine, site)
     centred, apart = programs[0] is DISTANCES, programs[-1] is pair("Add", relu=False)
     last = programs[-2] if apart else programs[-1]
-    given = [str(call.operands[name]) for name, has in (("Scale", scale), ("B", shift)) if has]
+    pointers = [str(call.operands[name]) for name, has in (("Scale", scale), ("B", shift)) if has]
     function = dialect.function(last)
     return {
         "nest": outer.headers,
@@ -64,7 +64,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
         "apart": apart,
         "centred": centred,
         "row": f"{function}_row_{'layer' if centred else 'rms'}{'_apart' if apart else ''}",
-        "arguments": "".join(f"{pointer}, " for pointer in given),
+        "arguments": "".join(f"{pointer}, " for pointer in pointers),
         "count": y.extents[-1],
         "x_step": x.strides[-1],
         "y_step": y.strides[-1],

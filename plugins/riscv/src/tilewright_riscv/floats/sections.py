@@ -49,9 +49,11 @@ def root_section(dialect: Dialect) -> CodeFragment:
 
 def _named(file: str, dialect: Dialect, *needs: CodeFragment) -> CodeFragment:
     """The C in a file beside this module, in the names of a machine."""
-    found = fragment_file("tilewright_riscv.floats", file)
-    text = Template(found.text).substitute(prefix=dialect.prefix, PREFIX=dialect.macro)
-    return replace(found, name=f"{dialect.owner}/{file}", text=text, needs=(*found.needs, *needs), owner=dialect.owner)
+    result = fragment_file("tilewright_riscv.floats", file)
+    text = Template(result.text).substitute(prefix=dialect.prefix, PREFIX=dialect.macro)
+    return replace(
+        result, name=f"{dialect.owner}/{file}", text=text, needs=(*result.needs, *needs), owner=dialect.owner
+    )
 
 
 def gelu_section(dialect: Dialect) -> CodeFragment:

@@ -87,14 +87,14 @@ def command(program: str, machine: BareMachine, elf: Path, folder: Path) -> list
 
 
 def _demand_machine(platform: Platform, runner: str) -> BareMachine:
-    found = machine_of(platform)
-    if found is None:
+    machine = machine_of(platform)
+    if machine is None:
         raise toolchain_error(
             "TW7001",
             f"runner '{runner}' knows no machine for target '{platform.name}'",
             details=("no installed package brings one",),
         )
-    return found
+    return machine
 
 
 def simulator() -> str | None:
@@ -140,7 +140,7 @@ def program_sources(job: Job) -> list[str]:
 
 def _result(job: Job, harness: Harness, said: str, clock: str) -> RunResult:
     """TilewrightError TW7003 where the program stopped before it had said everything."""
-    lines = [(found[1], found[2]) for found in SAID.finditer(said.replace("\r", ""))]
+    lines = [(result[1], result[2]) for result in SAID.finditer(said.replace("\r", ""))]
     if not lines or lines[-1][0] != "stack":
         raise toolchain_error(
             "TW7003", "the program on GVSoC ended before its last word", details=tuple(said.strip().splitlines()[-10:])

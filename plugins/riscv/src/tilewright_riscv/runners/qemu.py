@@ -232,9 +232,9 @@ def _demand_same(first: Sequence[Mapping[str, object]], second: Sequence[Mapping
     import numpy as np
 
     how = "at once" if order == AT_ONCE else "in the opposite order"
-    for one, other in zip(first, second, strict=True):
-        for name in one:
-            left, right = np.asarray(one[name]), np.asarray(other[name])
+    for a, b in zip(first, second, strict=True):
+        for name in a:
+            left, right = np.asarray(a[name]), np.asarray(b[name])
             if left.tobytes() != right.tobytes():
                 raise toolchain_error(
                     "TW7112",
@@ -248,10 +248,10 @@ def _demand_same(first: Sequence[Mapping[str, object]], second: Sequence[Mapping
 def _raise_fault(error: TilewrightError, job: Job, team: Team, elf: bytes) -> NoReturn:
     """What the program said before it ended itself: a code and a text, then which hart in which step."""
     said = "\n".join(error.details)
-    found = re.search(r"^(TW\d{4}) (.*)\nhart (\d+) step (\d+)$", said, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^(TW\d{4}) (.*)\nhart (\d+) step (\d+)$", said, re.MULTILINE)
+    if match is None:
         raise error
-    code, text, hart, step = found[1], found[2], int(found[3]), int(found[4])
+    code, text, hart, step = match[1], match[2], int(match[3]), int(match[4])
     counter = re.search(r"; pc 0x([0-9a-f]+)", text)
     function = elf_function_at(elf_symbols(elf), int(counter[1], 16)) if counter else ""
     steps = job.plan.tiled.scheduled.steps

@@ -86,5 +86,5 @@ def demand_builder(runner: str, *, double: bool) -> Builder:
 
 def _has_library() -> bool:
     command = (GCC, f"-print-file-name={LIBRARY}")
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    return "/" in found.stdout
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return "/" in result.stdout

@@ -41,7 +41,7 @@ def edges_of(windows: Windows, extents: tuple[int, int], outputs: tuple[int, int
         for axis in range(2)
     ]  # fmt: skip
     rows, columns = outside
-    row_pairs, pairs = ([any(one[first : first + 2]) for first in range(0, len(one), 2)] for one in outside)
+    row_pairs, pairs = ([any(axis[first : first + 2]) for first in range(0, len(axis), 2)] for axis in outside)
     return Edges(_part(columns), _part(pairs), _part(rows), _part(row_pairs))
 
 
@@ -129,9 +129,9 @@ def lanes_cycles(rows: int, columns: int, channels: int, layer: ProductLayer, ed
 def average_cycles(pixels: int, channels: int, kernel: tuple[int, ...]) -> float:
     """Averages over windows of this size."""
     groups, (whole, rest) = ceil_div(kernel[1], WORD), divmod(channels, BLOCK)
-    one = kernel[0] * (14 * groups + kernel[1]) + 8 * (groups - 1) + 53
+    pixel = kernel[0] * (14 * groups + kernel[1]) + 8 * (groups - 1) + 53
     some = kernel[0] * groups * 95 + 100 if rest else 0
-    return pixels * (whole * one + some) + 20 * (whole + 1)
+    return pixels * (whole * pixel + some) + 20 * (whole + 1)
 
 
 def max_cycles(pixels: int, channels: int, taps: int) -> float:

@@ -31,7 +31,7 @@ def blocks(count: int) -> Iterator[tuple[int, int]]:
 def steps_cycles(rows: int, columns: int) -> float:
     """One product of each of `rows` times `columns` sums."""
     tall, wide = tuple(blocks(rows)), tuple(blocks(columns))
-    return sum(STEP[row, column] * many * more for row, many in tall for column, more in wide)
+    return sum(STEP[row, column] * count * more for row, count in tall for column, more in wide)
 
 
 def conv_cycles(
@@ -46,8 +46,8 @@ def conv_cycles(
         rows *= inside / windows.kernel[0]
         edged = min(1.0, 2 * layer_edges(site, windows).pairs)  # fours of pixels are read tap by tap
         parts += edged * (column_taps - parts)
-    many = sum(count * (1 if size == SIZES[0] else 0.6) for size, count in blocks(pixels))
-    runs = many * sum(count for _, count in blocks(outputs)) * rows * parts
+    steps = sum(count * (1 if size == SIZES[0] else 0.6) for size, count in blocks(pixels))
+    runs = steps * sum(count for _, count in blocks(outputs)) * rows * parts
     products = steps_cycles(pixels, outputs) * rows * column_taps * inputs
     if padded:
         return PADDED * products + 67 * runs + 36 * pixels * outputs
@@ -64,7 +64,7 @@ def rows_inside(windows: Windows, extent: int, outputs: int) -> float:
 
 def matmul_cycles(rows: int, columns: int, depth: int) -> float:
     """One product of two matrices."""
-    count = sum(many for _, many in blocks(rows)) * sum(many for _, many in blocks(columns))
+    count = sum(number for _, number in blocks(rows)) * sum(number for _, number in blocks(columns))
     return steps_cycles(rows, columns) * depth + 4.9 * rows * columns + 6 * count
 
 

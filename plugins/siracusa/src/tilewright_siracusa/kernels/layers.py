@@ -125,8 +125,8 @@ def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
 
 def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     """With the zero point of x in it, as 32 bits hold it: sums wrap, and their result is known to fit."""
-    given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
-    return wrapped(given - zero * weights.sum(axis=(1, 2, 3)))
+    bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
+    return wrapped(bias - zero * weights.sum(axis=(1, 2, 3)))
 
 
 def wrapped(sums: Integers) -> Integers:

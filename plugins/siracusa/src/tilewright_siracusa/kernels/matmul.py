@@ -71,8 +71,8 @@ def _scratch(tile: TileShape) -> int:
 def _cycles(tile: TileShape) -> float:
     depth = trips(tile, "k")
     finished = depth / tile.site.input(0).shape[-1]
-    one = matmul_cycles(trips(tile, "m"), trips(tile, "n"), depth, finished, row_sums=_row_sums(tile.site))
-    return leading_trips(tile) * one
+    matrix = matmul_cycles(trips(tile, "m"), trips(tile, "n"), depth, finished, row_sums=_row_sums(tile.site))
+    return leading_trips(tile) * matrix
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:

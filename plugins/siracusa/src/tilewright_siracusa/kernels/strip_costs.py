@@ -41,9 +41,9 @@ def _strip(windows: Windows, high: int, wide: int, channels: int, pair: bool) ->
 
 def _column(rows: int, stride: int, pixels: int, high: int, channels: int) -> float:
     loop = strip_loop(rows, stride, pixels)
-    one = StripLoop(rows=rows, stride=stride, pixels=pixels, below=1)
+    single = StripLoop(rows=rows, stride=stride, pixels=pixels, below=1)
     loops, rest = divmod(high, loop.below)
-    return CALL + channels * (CHANNEL + loops * _trip(loop) + rest * (_trip(one) + ROW))
+    return CALL + channels * (CHANNEL + loops * _trip(loop) + rest * (_trip(single) + ROW))
 
 
 def _trip(loop: StripLoop) -> int:

@@ -23,12 +23,12 @@ class StripLoop:
     @property
     def reads(self) -> list[int]:
         """Rows of a strip that are read."""
-        return sorted({self.stride * one + row for one in range(self.below) for row in range(self.rows)})
+        return sorted({self.stride * output + row for output in range(self.below) for row in range(self.rows)})
 
     @property
     def outputs(self) -> list[str]:
         """Windows, as they are stored: rows, and pixels of a row."""
-        return [f"{one}{pixel}" for one in range(self.below) for pixel in range(self.pixels)]
+        return [f"{output}{pixel}" for output in range(self.below) for pixel in range(self.pixels)]
 
     @property
     def registers(self) -> int:
@@ -46,8 +46,8 @@ class _Step:
 
 def strip_loop(rows: int, stride: int, pixels: int) -> StripLoop:
     """The loop over as many rows of windows as fit in registers."""
-    one = StripLoop(rows=rows, stride=stride, pixels=pixels, below=4 // pixels)
-    return one if one.registers <= REGISTERS else StripLoop(rows=rows, stride=stride, pixels=pixels, below=2)
+    loop = StripLoop(rows=rows, stride=stride, pixels=pixels, below=4 // pixels)
+    return loop if loop.registers <= REGISTERS else StripLoop(rows=rows, stride=stride, pixels=pixels, below=2)
 
 
 def scheduled(loop: StripLoop, instruction: str, clip: str) -> list[str]:
@@ -73,12 +73,12 @@ def _steps(loop: StripLoop, instruction: str, clip: str) -> list[_Step]:
     loads.append(_Step(f"TW_XP_LW(%[x{first}], %[x], {move})", f"x{first}", tuple(f"x{row}" for row in others)))
     steps, before = loads, "x"
     for number, name in enumerate(loop.outputs):
-        one, pixel = divmod(number, loop.pixels)
+        output, pixel = divmod(number, loop.pixels)
         value = FLOATS[number % len(FLOATS)]
         steps.append(_Step(f"TW_XP_MV(%[s{name}], %[bias])", f"m{name}", ()))
         last = f"m{name}"
         for row in range(loop.rows):
-            read = loop.stride * one + row
+            read = loop.stride * output + row
             text = f"TW_XP_{instruction}(%[s{name}], %[x{read}], %[w{pixel}{row}])"
             steps.append(_Step(text, f"{last}+", (last, f"x{read}")))
             last += "+"

@@ -83,8 +83,8 @@ def _factor_of(name: str) -> Callable[[Matched], float]:
         return _of_convolution
     if name == "siracusa.div_f32":
         return lambda site: QUOTIENTS if is_straight(site) else DIVIDED
-    found = FACTORS.get(name, 1.0)
-    return lambda site: found
+    result = FACTORS.get(name, 1.0)
+    return lambda site: result
 
 
 def _of_convolution(site: Matched) -> float:

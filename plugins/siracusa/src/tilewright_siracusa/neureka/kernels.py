@@ -59,33 +59,33 @@ _FINISHED_PIXEL = 16.0
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    found: EngineLayer = site.analysis
-    weights = found.layer.weights
-    if found.mode == "points":
+    layer: EngineLayer = site.analysis
+    weights = layer.layer.weights
+    if layer.mode == "points":
         packed = packing.packed_points(weights.reshape(len(weights), -1))
-    elif found.mode == "taps":
+    elif layer.mode == "taps":
         packed = packing.packed_taps(weights)
     else:
         packed = packing.packed_channels(weights[..., 0])
-    scaling = found.scaling
+    scaling = layer.scaling
     if scaling is None:
-        words = requant_words(found.layer.requant, found.layer.outputs)
-        wrapped = found.biases.T.astype(np.int64)
+        words = requant_words(layer.layer.requant, layer.layer.outputs)
+        wrapped = layer.biases.T.astype(np.int64)
         return {"W": packed, "P": np.concatenate([words, wrapped], axis=1).astype(np.uint32).view(np.int32)}
     kind = np.uint8 if scaling.bits == 8 else np.int32
     return {"W": packed, "S": np.array(scaling.multipliers, kind), "B": np.array(scaling.addends, np.int32)}
 
 
 def _access(site: Matched) -> Access:
-    found: EngineLayer = site.analysis
+    layer: EngineLayer = site.analysis
     shapes = {name: array.shape for name, array in _pack(site).items()}
-    table = "S[{o}] B[{o}]" if found.scaling else "P[{o},:]"
+    table = "S[{o}] B[{o}]" if layer.scaling else "P[{o},:]"
     if site.node.op == "QGemm":
         text = f"m n k : A[m,k] W[n,:] {table.format(o='n')} -> Y[m,n]"
         return parse_map(text).bind({**shapes, "A": site.input(0).shape, "Y": site.output.shape})
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
-    deep = found.mode != "channels"
+    deep = layer.mode != "channels"
     words = "o" if deep else f"o//{packing.TAP_INPUTS}"
     text = (
         f"n o {' '.join(outs)} {'c ' if deep else ''}{' '.join(f'{tap}<k{tap}' for tap in taps)} : "
@@ -103,17 +103,17 @@ def _layouts(site: Site) -> Mapping[str, Layout]:
 
 def _job(tile: TileShape) -> Job:
     """The job of a tile; a fully connected layer's rows are the pixels of one row."""
-    found: EngineLayer = tile.site.analysis
+    layer: EngineLayer = tile.site.analysis
     dense = tile.site.node.op == "QGemm"
     rows, columns = (1, trips(tile, "m")) if dense else (trips(tile, "h"), trips(tile, "w"))
     outputs = trips(tile, "n" if dense else "o")
     return Job(
-        mode=found.mode,
-        rows=found.job_extent(rows),
-        columns=found.job_extent(columns),
-        inputs=outputs if found.mode == "channels" else tile.site.input(0).shape[1],
+        mode=layer.mode,
+        rows=layer.job_extent(rows),
+        columns=layer.job_extent(columns),
+        inputs=outputs if layer.mode == "channels" else tile.site.input(0).shape[1],
         outputs=outputs,
-        scale_bits=found.scaling.bits if found.scaling else 0,
+        scale_bits=layer.scaling.bits if layer.scaling else 0,
     )
 
 
@@ -167,12 +167,12 @@ def _image(operand: Operand) -> _Image:
 
 
 def _job_values(call: Call) -> Mapping[str, object]:
-    found: EngineLayer = call.site.analysis
+    layer: EngineLayer = call.site.analysis
     x, y = call.operands["A" if "A" in call.operands else "X"], call.operands["Y"]
-    read, written, scaling = _image(x), _image(y), found.scaling
-    columns, outputs = _stretched(written.extents[1], found), y.extents[1]
-    step = found.stride if found.mode == "points" else 1
-    conf = _MODES[found.mode] << 5 | packing.BITS - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
+    read, written, scaling = _image(x), _image(y), layer.scaling
+    columns, outputs = _stretched(written.extents[1], layer), y.extents[1]
+    step = layer.stride if layer.mode == "points" else 1
+    conf = _MODES[layer.mode] << 5 | packing.BITS - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
     if scaling:
         conf |= _SCALED | _BIASED | scaling.shift << 16 | (_WIDE_SCALES if scaling.bits == 32 else 0)
         conf |= _NO_RELU if y.dtype is DType.I8 else 0
@@ -184,9 +184,9 @@ def _job_values(call: Call) -> Mapping[str, object]:
         "scales": call.operands["S"] if scaling else "(const void *)0",
         "biases": call.operands["B"] if scaling else "(const void *)0",
         "fields": {
-            "rows": _stretched(written.extents[0], found),
+            "rows": _stretched(written.extents[0], layer),
             "columns": columns,
-            "inputs": outputs if found.mode == "channels" else x.extents[1],
+            "inputs": outputs if layer.mode == "channels" else x.extents[1],
             "outputs": outputs,
             "top": read.before[0],
             "left": read.before[1],
@@ -201,27 +201,27 @@ def _job_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _stretched(extent: str, found: EngineLayer) -> str:
+def _stretched(extent: str, layer: EngineLayer) -> str:
     if extent.isdecimal():
-        return str(found.job_extent(int(extent)))
-    return extent if found.mode == "points" or found.stride == 1 else f"{found.stride} * ({extent} - 1) + 1"
+        return str(layer.job_extent(int(extent)))
+    return extent if layer.mode == "points" or layer.stride == 1 else f"{layer.stride} * ({extent} - 1) + 1"
 
 
 def _finish_values(call: Call) -> Mapping[str, object]:
-    found: EngineLayer = call.site.analysis
-    requant, rounding = found.layer.requant, found.layer.requant.rounding
+    layer: EngineLayer = call.site.analysis
+    requant, rounding = layer.layer.requant, layer.layer.requant.rounding
     shift = isinstance(rounding, MultiplyShift)
-    limit, ways = "any" if shift else limit_of(requant, found.layer.reach), len(found.biases) > 1
+    limit, ways = "any" if shift else limit_of(requant, layer.layer.reach), len(layer.biases) > 1
     form = f"{'shifted' if shift else 'rounded'}_{limit}"
     names = {"limit": limit, "shift": shift, "ways": ways, "function": f"tw_neureka_finish_{form}_{int(ways)}"}
-    if found.scaling or not call.job:
+    if layer.scaling or not call.job:
         return names
     y, job = call.operands["Y"], call.job["Y"]
     written, whole = _image(y), _image(job)
-    columns, outputs = _stretched(whole.extents[1], found), job.extents[1]
-    step = 1 if found.mode == "points" else found.stride
+    columns, outputs = _stretched(whole.extents[1], layer), job.extents[1]
+    step = 1 if layer.mode == "points" else layer.stride
     rows, along = (f"({mine} - {first})" for mine, first in zip(written.origin, whole.origin, strict=True))
-    before = found.layer.windows.before
+    before = layer.layer.windows.before
     fields = {
         "rows": written.extents[0],
         "columns": written.extents[1],
@@ -232,10 +232,10 @@ def _finish_values(call: Call) -> Mapping[str, object]:
         "y_column": written.strides[1],
         "y_row": written.strides[0],
         "words": call.operands["P"].strides[0],
-        "first_row": f"{written.origin[0]} * {found.stride} - {before[0]}",
-        "first_column": f"{written.origin[1]} * {found.stride} - {before[1]}",
-        "last_row": found.extents[0] - found.side,
-        "last_column": found.extents[1] - found.side,
+        "first_row": f"{written.origin[0]} * {layer.stride} - {before[0]}",
+        "first_column": f"{written.origin[1]} * {layer.stride} - {before[1]}",
+        "last_row": layer.extents[0] - layer.side,
+        "last_column": layer.extents[1] - layer.side,
         "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
         "to": limits_of_results(requant, limit),
     }
@@ -300,8 +300,8 @@ def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tu
 
 
 def _described(site: Matched) -> Mapping[str, object]:
-    found: EngineLayer = site.analysis
-    by = f"the engine, {found.scaling.bits}-bit scales" if found.scaling else "the cores"
+    layer: EngineLayer = site.analysis
+    by = f"the engine, {layer.scaling.bits}-bit scales" if layer.scaling else "the cores"
     return {"accumulator_bits": 32, "requantised by": by}
 
 

@@ -75,10 +75,10 @@ def depthwise_layer(site: Site) -> EngineLayer | str:
     group = site.node.integer("group", 1)
     if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
         return "is no depthwise convolution with one output per channel"
-    found = _image(site)
-    if isinstance(found, str):
-        return found
-    return replace(found, mode="channels") if found.mode == "taps" else "is depthwise, and not 3x3"
+    result = _image(site)
+    if isinstance(result, str):
+        return result
+    return replace(result, mode="channels") if result.mode == "taps" else "is depthwise, and not 3x3"
 
 
 def dense_layer(site: Site) -> EngineLayer | str:
@@ -93,12 +93,12 @@ def dense_layer(site: Site) -> EngineLayer | str:
     return _finishable(EngineLayer(mode="points", stride=1, layer=layer, extents=extents, biases=layer.bias[None]))
 
 
-def scaled_by_engine(site: Site, found: EngineLayer | str) -> EngineLayer | str:
+def scaled_by_engine(site: Site, result: EngineLayer | str) -> EngineLayer | str:
     """The same where the engine requantises: its multiplication and shift are proved to give the layer's results."""
-    if isinstance(found, str):
-        return found
-    layer, requant = found.layer, found.layer.requant
-    if found.stride > 1 and found.mode != "points":
+    if isinstance(result, str):
+        return result
+    layer, requant = result.layer, result.layer.requant
+    if result.stride > 1 and result.mode != "points":
         return "has a stride: the cores pick every second of the engine's sums"
     if layer.padded and layer.pad:
         return f"positions outside of the image hold {layer.pad}; the engine has 0 there"
@@ -109,7 +109,7 @@ def scaled_by_engine(site: Site, found: EngineLayer | str) -> EngineLayer | str:
         proof = sum_requant(site, unit)
         scaling = _scaling(site, layer, bits, proof) if proof.whole else next(filter(None, proof.reasons))
         if isinstance(scaling, Scaling):
-            return replace(found, scaling=scaling)
+            return replace(result, scaling=scaling)
         reasons.append(scaling)
     return f"not proved on the engine's multiplier: {reasons[-1]}"
 
@@ -150,14 +150,14 @@ def _image(site: Site) -> EngineLayer | str:
     pads = (*windows.before, *_after(site, layer))
     if max(pads) > (0 if mode == "points" else MOST_PAD):
         return f"has {max(pads)} positions outside of the image on a side"
-    found = EngineLayer(
+    result = EngineLayer(
         mode=mode,
         stride=windows.strides[0],
         layer=layer,
         extents=(shape[2], shape[3]),
         biases=_biases(layer) if layer.padded and layer.pad else layer.bias[None],
     )
-    return _finishable(found)
+    return _finishable(result)
 
 
 def _after(site: Site, layer: ProductLayer) -> tuple[int, int]:
@@ -172,14 +172,14 @@ def _after(site: Site, layer: ProductLayer) -> tuple[int, int]:
     return max(ends[0], 0), max(ends[1], 0)
 
 
-def _finishable(found: EngineLayer) -> EngineLayer | str:
+def _finishable(layer: EngineLayer) -> EngineLayer | str:
     """Whether the cores can requantise what the engine leaves: by the formula of `onnx`, or by a shift in 32 bits."""
-    rounding = found.layer.requant.rounding
+    rounding = layer.layer.requant.rounding
     if not isinstance(rounding, MultiplyShift):
-        return found
+        return layer
     if rounding.bits != 32 or rounding.overflow != "wraps" or rounding.rounding == "half-even":
         return "its shift is not in 32 bits that wrap around, or takes halves to even"
-    return found if len(set(rounding.shift)) == 1 else "has a shift for each channel"
+    return layer if len(set(rounding.shift)) == 1 else "has a shift for each channel"
 
 
 def _biases(layer: ProductLayer) -> Integers:

@@ -40,24 +40,26 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
     sums, others = SUMS[:width], OTHERS[:width]
     load, store, size = ("fld", "fsd", 8) if kind == "d" else ("flw", "fsw", 4)
     if kind == "s":
-        yield from (f"fsd {one}, {8 * at}(%[lanes])" for at, one in enumerate(sums))
-        for at, (one, other) in enumerate(zip(sums, others, strict=True)):
-            yield f"flw {one}, {8 * at}(%[lanes])"
-            yield f"flw {other}, {8 * at + 4}(%[lanes])"
-        yield from (f"fadd.s {one}, {one}, {other}" for one, other in zip(sums, others, strict=True))
+        yield from (f"fsd {candidate}, {8 * at}(%[lanes])" for at, candidate in enumerate(sums))
+        for at, (left, right) in enumerate(zip(sums, others, strict=True)):
+            yield f"flw {left}, {8 * at}(%[lanes])"
+            yield f"flw {right}, {8 * at + 4}(%[lanes])"
+        yield from (f"fadd.s {first}, {first}, {second}" for first, second in zip(sums, others, strict=True))
     if bias:
-        for at, other in enumerate(others):
-            yield f"{load} {other}, {size * at if dense else 0}(%[c])"
+        for at, right in enumerate(others):
+            yield f"{load} {right}, {size * at if dense else 0}(%[c])"
             if not dense:
                 yield "add %[c], %[c], %[c_step]"
-        yield from (f"fadd.{kind} {one}, {one}, {other}" for one, other in zip(sums, others, strict=True))
+        yield from (f"fadd.{kind} {a}, {a}, {b}" for a, b in zip(sums, others, strict=True))
     if clip != "none":
-        yield from (f"fmadd.{kind} {MARKS[at % 4]}, {one}, {ZERO}, {MARKS[at % 4]}" for at, one in enumerate(sums))
-        yield from (f"fmax.{kind} {one}, {one}, {LIMITS[0]}" for one in sums)
+        yield from (
+            f"fmadd.{kind} {MARKS[at % 4]}, {candidate}, {ZERO}, {MARKS[at % 4]}" for at, candidate in enumerate(sums)
+        )
+        yield from (f"fmax.{kind} {candidate}, {candidate}, {LIMITS[0]}" for candidate in sums)
     if clip == "both":
-        yield from (f"fmin.{kind} {one}, {one}, {LIMITS[1]}" for one in sums)
-    for at, one in enumerate(sums):
-        yield f"{store} {one}, {size * at if dense else 0}(%[y])"
+        yield from (f"fmin.{kind} {candidate}, {candidate}, {LIMITS[1]}" for candidate in sums)
+    for at, left in enumerate(sums):
+        yield f"{store} {left}, {size * at if dense else 0}(%[y])"
         if not dense:
             yield "add %[y], %[y], %[y_step]"
 
@@ -71,34 +73,34 @@ def element_lines(op: str, clip: str, register: str, *, kind: str) -> tuple[str,
     """
     if op == "clip":
         return _limit_lines(clip, kind=kind)
-    streams = [one for one in "ab" if one != register]
-    a, b = (VALUE if one == register else f"ft{streams.index(one)}" for one in "ab")
+    streams = [operand for operand in "ab" if operand != register]
+    a, b = (VALUE if operand == register else f"ft{streams.index(operand)}" for operand in "ab")
     if clip == "none":
         return (_line(op, "ft2", a, b, kind=kind),)
     registers = SUMS[: len(MARKS)]
-    lines = [_line(op, one, a, b, kind=kind) for one in registers]
-    lines += [_marked(mark, one, kind=kind) for one, mark in zip(registers, MARKS, strict=True)]
+    lines = [_line(op, operand, a, b, kind=kind) for operand in registers]
+    lines += [_marked(mark, operand, kind=kind) for operand, mark in zip(registers, MARKS, strict=True)]
     if clip == "both":
-        lines += [_line("max", one, one, LIMITS[0], kind=kind) for one in registers]
+        lines += [_line("max", operand, operand, LIMITS[0], kind=kind) for operand in registers]
     last = ("max", LIMITS[0]) if clip == "low" else ("min", LIMITS[1])
-    return (*lines, *(_line(last[0], "ft2", one, last[1], kind=kind) for one in registers))
+    return (*lines, *(_line(last[0], "ft2", operand, last[1], kind=kind) for operand in registers))
 
 
 def _limit_lines(clip: str, *, kind: str) -> tuple[str, ...]:
     lines = []
-    for one, mark in zip(SUMS, MARKS, strict=False):
+    for register, mark in zip(SUMS, MARKS, strict=False):
         lines.append(_line("add", mark, mark, "ft0", kind=kind))
-        lines.append(_line("max", "ft2" if clip == "low" else one, "ft0", LIMITS[0], kind=kind))
+        lines.append(_line("max", "ft2" if clip == "low" else register, "ft0", LIMITS[0], kind=kind))
     if clip == "both":
-        lines += [_line("min", "ft2", one, LIMITS[1], kind=kind) for one in SUMS[: len(MARKS)]]
+        lines += [_line("min", "ft2", candidate, LIMITS[1], kind=kind) for candidate in SUMS[: len(MARKS)]]
     return tuple(lines)
 
 
-def _marked(mark: str, one: str, *, kind: str) -> str:
+def _marked(mark: str, register: str, *, kind: str) -> str:
     """`mark` becomes NaN where `one` is infinite or NaN."""
     if kind == "d":
-        return f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"'
-    return f"TW_SN_VFMAC{PACKED[kind]}({mark}, {one}, {ZERO})"
+        return f'"fmadd.d {mark}, {register}, {ZERO}, {mark}\\n\\t"'
+    return f"TW_SN_VFMAC{PACKED[kind]}({mark}, {register}, {ZERO})"
 
 
 def _line(name: str, *registers: str, kind: str) -> str:
@@ -114,16 +116,16 @@ def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
     """
     sums = SUMS[:width]
     begin = {
-        "products": [f'"fld {one}, {8 * at}(%[b])\\n\\t"' for at, one in enumerate(sums)],
-        "sum": [f'"fcvt.d.w {one}, x0\\n\\t"' for one in sums],
-        "max": [f'"fmv.d {one}, {LOWEST}\\n\\t"' for one in sums],
+        "products": [f'"fld {candidate}, {8 * at}(%[b])\\n\\t"' for at, candidate in enumerate(sums)],
+        "sum": [f'"fcvt.d.w {candidate}, x0\\n\\t"' for candidate in sums],
+        "max": [f'"fmv.d {candidate}, {LOWEST}\\n\\t"' for candidate in sums],
     }
     return (
         *begin[kind],
         *_repeated(_tap_lines(sums, kind)),
-        *([_line("mul", one, one, FACTOR, kind="s") for one in sums] if kind == "sum" else []),
+        *([_line("mul", candidate, candidate, FACTOR, kind="s") for candidate in sums] if kind == "sum" else []),
         *_clip_lines(sums, clip),
-        *(f'"fsd {one}, {8 * at}(%[y])\\n\\t"' for at, one in enumerate(sums)),
+        *(f'"fsd {candidate}, {8 * at}(%[y])\\n\\t"' for at, candidate in enumerate(sums)),
     )
 
 
@@ -133,24 +135,26 @@ def _repeated(lines: list[str]) -> tuple[str, ...]:
 
 def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
     if kind == "products":
-        return [f"TW_SN_VFMAC({one}, ft0, ft1)" for one in sums]
+        return [f"TW_SN_VFMAC({register}, ft0, ft1)" for register in sums]
     if kind == "sum":
-        return [_line("add", one, one, "ft0", kind="s") for one in sums]
+        return [_line("add", register, register, "ft0", kind="s") for register in sums]
     marks = (MARKS * 2)[: len(sums)]
     pairs = zip(marks, sums, strict=True)
     return [
         line
-        for mark, one in pairs
-        for line in (_line("add", mark, mark, "ft0", kind="s"), _line("max", one, one, "ft0", kind="s"))
+        for mark, register in pairs
+        for line in (_line("add", mark, mark, "ft0", kind="s"), _line("max", register, register, "ft0", kind="s"))
     ]
 
 
 def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
     if clip == "none":
         return []
-    lines = [_marked(MARKS[at % 4], one, kind="s") for at, one in enumerate(sums)]
-    lines += [_line("max", one, one, LIMITS[0], kind="s") for one in sums]
-    return lines + ([_line("min", one, one, LIMITS[1], kind="s") for one in sums] if clip == "both" else [])
+    lines = [_marked(MARKS[at % 4], candidate, kind="s") for at, candidate in enumerate(sums)]
+    lines += [_line("max", candidate, candidate, LIMITS[0], kind="s") for candidate in sums]
+    return lines + (
+        [_line("min", candidate, candidate, LIMITS[1], kind="s") for candidate in sums] if clip == "both" else []
+    )
 
 
 A_REGISTERS = ("fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11")
@@ -163,8 +167,8 @@ def lane_lines(height: int, width: int, clip: str, *, dense: bool) -> tuple[str,
     Four elements of a row at a time from %[a0] to %[whole], then one by one to %[end].
     """
     rows = [(SUMS, OTHERS)[row][:width] for row in range(height)]
-    sums = [one for row in rows for one in row]
-    lines = [f"fcvt.d.w {one}, x0" for one in sums]
+    sums = [sum_ for row in rows for sum_ in row]
+    lines = [f"fcvt.d.w {sum_}, x0" for sum_ in sums]
     four, one = _lane_step(rows, 4, dense=dense), _lane_step(rows, 1, dense=dense)
     return (
         *_texts(lines),
@@ -174,7 +178,7 @@ def lane_lines(height: int, width: int, clip: str, *, dense: bool) -> tuple[str,
         *one,
         *_texts(["bne %[a0], %[end], 3b", "4:"]),
         *_lane_clip(sums, clip),
-        *_texts([f"fsd {one}, {8 * at}(%[y{row}])" for row, own in enumerate(rows) for at, one in enumerate(own)]),
+        *_texts([f"fsd {sum_}, {8 * at}(%[y{row}])" for row, own in enumerate(rows) for at, sum_ in enumerate(own)]),
     )
 
 
@@ -195,7 +199,7 @@ def _lane_step(rows: list[tuple[str, ...]], times: int, *, dense: bool) -> tuple
         loads += [f"addi %[a{row}], %[a{row}], {4 * times}" for row in range(len(rows))]
     for own in named:
         for pair in zip(*rows, strict=True):
-            products += [f"TW_SN_VFMAC_R({sum_}, ft0, {one})" for sum_, one in zip(pair, own, strict=True)]
+            products += [f"TW_SN_VFMAC_R({sum_}, ft0, {source})" for sum_, source in zip(pair, own, strict=True)]
     return (*_texts(loads), *products)
 
 
@@ -203,8 +207,8 @@ def _lane_clip(sums: list[str], clip: str) -> tuple[str, ...]:
     if clip == "none":
         return ()
     zero, *marks = A_REGISTERS[:5]
-    lines = list(_texts([f"fcvt.d.w {one}, x0" for one in (zero, *marks)]))
-    lines += [f"TW_SN_VFMAC({marks[at % 4]}, {one}, {zero})" for at, one in enumerate(sums)]
-    lines += [_line("max", one, one, LIMITS[0], kind="s") for one in sums]
-    lines += [_line("min", one, one, LIMITS[1], kind="s") for one in sums if clip == "both"]
+    lines = list(_texts([f"fcvt.d.w {register}, x0" for register in (zero, *marks)]))
+    lines += [f"TW_SN_VFMAC({marks[at % 4]}, {register}, {zero})" for at, register in enumerate(sums)]
+    lines += [_line("max", register, register, LIMITS[0], kind="s") for register in sums]
+    lines += [_line("min", register, register, LIMITS[1], kind="s") for register in sums if clip == "both"]
     return (*lines, *(_line("add", LANES_MARK, LANES_MARK, mark, kind="s") for mark in marks))

@@ -116,8 +116,8 @@ def _zero(site: Site) -> int:
 def _bias(site: Site) -> Integers:
     """With the zero point of x in it."""
     sums = _centred(site).sum(axis=1)
-    given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros_like(sums)
-    moved: Integers = given - _zero(site) * sums
+    bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros_like(sums)
+    moved: Integers = bias - _zero(site) * sums
     return moved
 
 

@@ -85,14 +85,14 @@ def _steps(requant: Requant, bounds: AccumulatorBounds) -> _Steps | str:
 
 
 def _proved(steps: _Steps, bias: Integers) -> Floats | str:
-    found, open_channels = np.zeros((2, len(bias)), np.float32), np.ones(len(bias), bool)
+    result, open_channels = np.zeros((2, len(bias)), np.float32), np.ones(len(bias), bool)
     near = np.stack([bias + steps.offset, steps.scale]).astype(np.float32)
     for ulps in product(_ULPS, _ULPS):
-        tried = np.stack([_moved(one, by) for one, by in zip(near, ulps, strict=True)])
+        tried = np.stack([_moved(value, by) for value, by in zip(near, ulps, strict=True)])
         taken = open_channels & _equal(steps, bias, tried)
-        found[:, taken] = tried[:, taken]
+        result[:, taken] = tried[:, taken]
         open_channels &= ~taken
-    return found if not open_channels.any() else "no bias and scale of float32 are equal on every sum"
+    return result if not open_channels.any() else "no bias and scale of float32 are equal on every sum"
 
 
 def _moved(values: Floats, ulps: int) -> Floats:
@@ -105,8 +105,8 @@ def _equal(steps: _Steps, bias: Integers, parameters: Floats) -> Flags:
 
     def rounded(totals: Integers) -> Floats:
         sums = (np.clip(totals, low, high) - bias[:, None]).astype(np.float32)
-        found: Floats = np.rint((sums + parameters[0][:, None]) * parameters[1][:, None])
-        return found
+        floats: Floats = np.rint((sums + parameters[0][:, None]) * parameters[1][:, None])
+        return floats
 
     reached = (rounded(steps.first) >= steps.results) | (steps.first > high)
     before = (rounded(steps.first - 1) < steps.results) | (steps.first <= low)

@@ -168,19 +168,19 @@ def _values(call: Call, form: str, channels: str) -> dict[str, Any]:
     }
 
 
-def _named(found: dict[str, Any], around: object) -> dict[str, Any]:
+def _named(result: dict[str, Any], around: object) -> dict[str, Any]:
     """With the name of the function of bytes around what computes floats."""
-    return {**found, "bytes": f"{around}_{found['element']}_{found['parity']}"}
+    return {**result, "bytes": f"{around}_{result['element']}_{result['parity']}"}
 
 
 def _conv_values(call: Call) -> Mapping[str, object]:
     layer: ByteLayer = call.site.analysis
     part = "acc" in call.operands
-    found = {
+    result = {
         **_values(call, "part" if part else "whole", call.extents["c"] if part else str(layer.channels)),
         **sums_values(DType.F32, bias=False),
     }
-    return _part_values(call, found) if part else _named(found, f"{found['name']}_conv")
+    return _part_values(call, result) if part else _named(result, f"{result['name']}_conv")
 
 
 def _part_values(call: Call, whole: dict[str, Any]) -> dict[str, Any]:
@@ -196,16 +196,16 @@ def _part_values(call: Call, whole: dict[str, Any]) -> dict[str, Any]:
         "column": steps[-1],
         "w_tap": w_tap,
     }
-    found = {**whole, **names, "deep": deep, "kept": f"{call.operands['acc']}, ", "sums": sums}
-    return _named(found, f"{names['begins']}_conv_part_none")
+    result = {**whole, **names, "deep": deep, "kept": f"{call.operands['acc']}, ", "sums": sums}
+    return _named(result, f"{names['begins']}_conv_part_none")
 
 
 def _depthwise_values(call: Call) -> Mapping[str, object]:
-    found = {
+    result = {
         **_values(call, "depthwise", call.operands["X"].extents[1]),
         **taps.window_sums_values("products", "none"),
     }
-    return _named(found, found["function"])
+    return _named(result, result["function"])
 
 
 _WIDENING = c_template("tw_sn_${element}_widen", "byte_widening.c.mako", c_fragment("byte_rows.h"))

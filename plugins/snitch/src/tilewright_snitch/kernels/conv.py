@@ -109,8 +109,8 @@ def _cycles(tile: TileShape) -> float:
 
 def window_fields(call: Call, windows: Windows, *, channels: object, w_output: int) -> dict[str, object]:
     """The fields of tw_sn_windows, see windows.h: `channels` of a window, and what is between weights of outputs."""
-    found = {**image_fields(call), **tap_fields(windows), "channels": channels, "w_output": w_output}
-    return {name: found[name] for name in _FIELDS}
+    result = {**image_fields(call), **tap_fields(windows), "channels": channels, "w_output": w_output}
+    return {name: result[name] for name in _FIELDS}
 
 
 def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str, object]:

@@ -50,10 +50,10 @@ def part_values(call: Call, windows: Windows, values: Mapping[str, object]) -> d
 
 
 def _fields(values: Mapping[str, object]) -> Mapping[str, object]:
-    found = values["fields"]
-    if not isinstance(found, Mapping):
+    result = values["fields"]
+    if not isinstance(result, Mapping):
         raise TypeError("fields are none of a convolution")
-    return found
+    return result
 
 
 def _names(call: Call, *, deep: bool) -> dict[str, object]:

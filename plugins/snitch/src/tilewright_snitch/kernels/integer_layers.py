@@ -99,6 +99,6 @@ def _gemm(site: Site) -> IntegerLayer:
 
 def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     """With the zero point of x in it."""
-    given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
-    moved: Integers = given - zero * weights.sum(axis=1)
+    bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
+    moved: Integers = bias - zero * weights.sum(axis=1)
     return moved

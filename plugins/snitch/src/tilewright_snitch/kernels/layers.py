@@ -19,16 +19,16 @@ def not_floats(site: Site) -> str | None:
     tensors = [tensor for tensor in (*site.inputs, *site.outputs) if tensor is not None]
     wanted = site.output.dtype
     if wanted not in FLOATS or any(tensor.dtype is not wanted for tensor in tensors):
-        found = ", ".join(sorted({tensor.dtype.value for tensor in tensors}))
-        return f"values must all be f32 or all f64, found {found}"
+        result = ", ".join(sorted({tensor.dtype.value for tensor in tensors}))
+        return f"values must all be f32 or all f64, found {result}"
     return "has no elements" if any(0 in tensor.shape for tensor in tensors) else None
 
 
 def not_halves(site: Site) -> str | None:
     """Why these are not all f16, or all bf16; None where they are."""
-    found = sorted({tensor.dtype.value for tensor in (*site.inputs, *site.outputs) if tensor is not None})
-    if len(found) > 1 or site.output.dtype not in HALVES:
-        return f"values must all be f16 or all bf16, found {', '.join(found)}"
+    result = sorted({tensor.dtype.value for tensor in (*site.inputs, *site.outputs) if tensor is not None})
+    if len(result) > 1 or site.output.dtype not in HALVES:
+        return f"values must all be f16 or all bf16, found {', '.join(result)}"
     return "has no elements" if 0 in (*site.input(0).shape, *site.output.shape) else None
 
 

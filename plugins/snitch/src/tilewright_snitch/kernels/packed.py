@@ -55,14 +55,14 @@ def packed(program: Program) -> Packed | None:
 
 def _reads(program: Program) -> dict[str, list[int]]:
     """Of every input the lines that read what the stream brings, one entry for each time."""
-    found: dict[str, list[int]] = {name: [] for name in program.inputs}
-    given = set(program.inputs)
+    result: dict[str, list[int]] = {name: [] for name in program.inputs}
+    available = set(program.inputs)
     for at, line in enumerate(program.parsed):
         for name in line.operands:
-            if name in given:
-                found[name].append(at)
-        given.discard(line.target)
-    return found
+            if name in available:
+                result[name].append(at)
+        available.discard(line.target)
+    return result
 
 
 def _steps(program: Program, reads: dict[str, list[int]]) -> Iterator[Step]:
@@ -80,9 +80,9 @@ def _steps(program: Program, reads: dict[str, list[int]]) -> Iterator[Step]:
 
 def _in_two(line: Line, target: str, streams: tuple[str, ...]) -> Iterator[Step]:
     """A product and a sum, where the third operand must stay, or the result leaves by the stream."""
-    one, other, third = line.operands
-    product = line.target if third != line.target else one
-    yield Step("TW_SN_VFMUL", product, (one, other), tuple(name for name in streams if name in (one, other)))
+    left, right, third = line.operands
+    product = line.target if third != line.target else left
+    yield Step("TW_SN_VFMUL", product, (left, right), tuple(name for name in streams if name in (left, right)))
     yield Step("TW_SN_VFADD", target, (product, third), tuple(name for name in streams if name == third))
 
 
@@ -138,10 +138,10 @@ def _lines(program: Program, form: Packed) -> Iterator[str]:
     yield from (f"            {line}" for line in body)
     yield from (f"            {line}" for line in _together(program, order))
     changed = [f'[{name}] "+&f"({name})' for name in sums]
-    given = ['[again] "r"(again)', *(f'[{name}] "f"({name}_twice)' for name in fixed)]
+    operands = ['[again] "r"(again)', *(f'[{name}] "f"({name}_twice)' for name in fixed)]
     clobbered = [f'"{name}"' for name in _clobbered(program, form)]
     yield f"            : {', '.join(changed)}"
-    yield f"            : {', '.join(given)}"
+    yield f"            : {', '.join(operands)}"
     yield f'            : {", ".join(clobbered)}, "memory");'
     if program.result:
         yield "        tw_sn_written();"
@@ -173,10 +173,10 @@ def _orders(program: Program) -> dict[str, str]:
 
 def _together(program: Program, order: dict[str, str]) -> Iterator[str]:
     """Four registers of a sum become the first."""
-    for one, other in ((0, 1), (2, 3), (0, 2)):
+    for left, right in ((0, 1), (2, 3), (0, 2)):
         for name in program.sums:
             macro = _ONE[order.get(name, "add")]
-            yield f"{macro}(%[{name}_{one}], %[{name}_{one}], %[{name}_{other}])"
+            yield f"{macro}(%[{name}_{left}], %[{name}_{left}], %[{name}_{right}])"
 
 
 def _clobbered(program: Program, form: Packed) -> tuple[str, ...]:

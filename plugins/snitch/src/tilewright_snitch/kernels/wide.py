@@ -99,15 +99,15 @@ def _values(call: Call, whole: Mapping[str, Any], *, channels: object, outputs: 
 
 def _depthwise_values(call: Call) -> Mapping[str, Any]:
     x, y = call.operands["X"], call.operands["Y"]
-    found = _values(call, taps.DEPTHWISE.values(call), channels=x.extents[1], outputs=y.extents[1])
-    return {**found, "told": "", "passed": "q, ", "last": ""}
+    result = _values(call, taps.DEPTHWISE.values(call), channels=x.extents[1], outputs=y.extents[1])
+    return {**result, "told": "", "passed": "q, ", "last": ""}
 
 
 def _grouped_values(call: Call) -> Mapping[str, Any]:
     x, y = call.operands["X"], call.operands["Y"]
-    found = _values(call, grouped.GROUPED.values(call), channels=x.extents[1], outputs=y.extents[1])
-    told = f"tw_sn_products *products, const {found['function']}_of groups, "
-    return {**found, "told": told, "passed": "&q, products, groups, ", "last": ", scratch"}
+    result = _values(call, grouped.GROUPED.values(call), channels=x.extents[1], outputs=y.extents[1])
+    told = f"tw_sn_products *products, const {result['function']}_of groups, "
+    return {**result, "told": told, "passed": "&q, products, groups, ", "last": ", scratch"}
 
 
 def _kernel(own: Kernel, match: Callable[[Site], Windows | str], inner: FragmentTemplate, **changed: Any) -> Kernel:

@@ -56,8 +56,8 @@ def _from_tables(output: Tensor, count: int, data: Bytes, how: Bytes) -> Array:
     places = indices + _channels(output, count) * stride
     if count and (int(indices.max()) >= stride or int(places.max()) >= len(values)):
         raise RefusedError(f"'{output.name}' names a value that its tables do not have")
-    found: Array = values[places]
-    return found
+    result: Array = values[places]
+    return result
 
 
 def _pruned(output: Tensor, count: int, data: Bytes, how: Bytes) -> Array:
@@ -128,12 +128,12 @@ def _numbers(output: Tensor, data: Bytes, count: int, width: int) -> npt.NDArray
     """The next `width` bits, `count` times."""
     if not width or 8 * len(data) < count * width:
         raise RefusedError(f"'{output.name}' has {len(data):,} bytes for {count:,} numbers of {width} bits")
-    found, powers = np.zeros(count, np.int64), 1 << np.arange(width)[::-1]
+    result, powers = np.zeros(count, np.int64), 1 << np.arange(width)[::-1]
     for first in range(0, count, _AT_ONCE):
         some = min(_AT_ONCE, count - first)
         bits = np.unpackbits(data[first * width // 8 :], count=some * width)
-        found[first : first + some] = bits.reshape(some, width) @ powers
-    return found
+        result[first : first + some] = bits.reshape(some, width) @ powers
+    return result
 
 
 _DECODERS: Mapping[int, Callable[[Tensor, int, Bytes, Bytes], Array]] = MappingProxyType(

@@ -120,13 +120,13 @@ def _strided_slice(op: Operator, net: Network) -> None:
     )
     starts, ends, steps = (net.need_integers(op, index) for index in (1, 2, 3))
     count, rank = len(starts), len(x.shape)
-    given = [place for place in range(count) if not (masks.new | masks.rest) >> place & 1]
-    if not count == len(ends) == len(steps) or 0 in steps or len(given) > rank or masks.rest & (masks.rest - 1):
+    places = [place for place in range(count) if not (masks.new | masks.rest) >> place & 1]
+    if not count == len(ends) == len(steps) or 0 in steps or len(places) > rank or masks.rest & (masks.rest - 1):
         raise RefusedError(f"it takes {list(starts)} to {list(ends)} by {list(steps)} of {x.described}")
     axes: list[tuple[int, int, int]] = []
     for place in range(count):
         if masks.rest >> place & 1:
-            axes += [(0, extent, 1) for extent in x.shape[len(axes) : len(axes) + rank - len(given)]]
+            axes += [(0, extent, 1) for extent in x.shape[len(axes) : len(axes) + rank - len(places)]]
         elif not masks.new >> place & 1:
             axes.append(_span(masks, place, (starts[place], ends[place], steps[place]), x.shape[len(axes)]))
     value = sliced(net, net.stored(x), *zip(*axes, strict=True)) if axes else net.stored(x)

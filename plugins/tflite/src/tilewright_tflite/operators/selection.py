@@ -34,8 +34,8 @@ def _top_k(op: Operator, net: Network) -> None:
     if not x.same_scale(values) or values.shape != places.shape:
         raise RefusedError(f"it makes {values.described} and {places.described} of {x.described}")
     names = [net.fresh(f"{op.title}/{name}") for name in ("values", "places")]
-    found, where = net.split("TopK", (net.stored(x), net.integers((count,), "k")), names, axis=-1)
-    net.put_stored(values, found)
+    result, where = net.split("TopK", (net.stored(x), net.integers((count,), "k")), names, axis=-1)
+    net.put_stored(values, result)
     net.put_stored(places, net.node("Cast", (where,), to=ONNX_TYPES[places.type]))
 
 

@@ -100,8 +100,8 @@ def _put_rows(op: Operator, net: Network, name: str, x: Tensor, tables: Sequence
         raise RefusedError(f"'{output.name}' is {output.described}; its shape is {[*x.shape[:-1], extent]}")
     value, deep = net.stored(x), len(x.shape) > 2
     value = net.reshaped(value, (int(np.prod(x.shape[:-1])), x.shape[-1])) if deep else value
-    (found,) = net.split(name, (value, *tables), (net.fresh(net.name(output)),), domain=DOMAIN)
-    net.put_stored(output, net.reshaped(found, output.shape) if deep else found)
+    (result,) = net.split(name, (value, *tables), (net.fresh(net.name(output)),), domain=DOMAIN)
+    net.put_stored(output, net.reshaped(result, output.shape) if deep else result)
 
 
 def _rfft(op: Operator, net: Network) -> None:

@@ -25,11 +25,11 @@ _HANDLE, _READ, _ASSIGN, _ONCE = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE
 def variables_of(graph: Subgraph) -> dict[int, Variable]:
     """The variables of a graph by the tensors that stand for them."""
     names = dict(_handles(graph))
-    found = {name: Variable(name=name) for name in names.values()}
+    result = {name: Variable(name=name) for name in names.values()}
     for op in graph.operators:
         if op.code == _ASSIGN and op.inputs and op.inputs[0] in names:
-            found[names[op.inputs[0]]].assigned = True
-    return {index: found[name] for index, name in names.items()}
+            result[names[op.inputs[0]]].assigned = True
+    return {index: result[name] for index, name in names.items()}
 
 
 def _handles(graph: Subgraph) -> Iterator[tuple[int, str]]:

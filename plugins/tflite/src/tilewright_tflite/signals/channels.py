@@ -25,12 +25,12 @@ def _channels(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Each energy is weighed into its channel, and with the rest of its weight into the next."""
     x, weights, rests = (np.asarray(array).astype(np.uint64) for array in inputs[:3])
     firsts, places, widths = (np.asarray(array, np.int64) for array in inputs[3:])
-    found, carried = [], np.uint64(0)
+    result, carried = [], np.uint64(0)
     for first, place, width in zip(firsts, places, widths, strict=True):
         energies = x[first : first + width]
-        found.append(carried + (weights[place : place + width] * energies).sum(dtype=np.uint64))
+        result.append(carried + (weights[place : place + width] * energies).sum(dtype=np.uint64))
         carried = (rests[place : place + width] * energies).sum(dtype=np.uint64)
-    return (np.array(found[1:], np.uint64),)
+    return (np.array(result[1:], np.uint64),)
 
 
 def _root(value: int) -> int:
@@ -65,14 +65,14 @@ def _low(values: Any) -> Any:
 def _gained(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     table = [int(each) for each in np.asarray(inputs[2])]
     shift = site.node.integer("snr_shift")
-    found = []
+    result = []
     for x, noise in zip(np.asarray(inputs[0]), np.asarray(inputs[1]), strict=True):
         snr = (((int(x) * (_gain(int(noise), table) & 0xFFFFFFFF)) & (2**64 - 1)) >> shift) & 0xFFFFFFFF
         if snr < 2 << _SNR_BITS:
-            found.append((snr * snr) >> (2 + 2 * _SNR_BITS - _GAIN_BITS))
+            result.append((snr * snr) >> (2 + 2 * _SNR_BITS - _GAIN_BITS))
         else:
-            found.append((snr >> (_SNR_BITS - _GAIN_BITS)) - (1 << _GAIN_BITS))
-    return (np.array(found, np.uint32),)
+            result.append((snr >> (_SNR_BITS - _GAIN_BITS)) - (1 << _GAIN_BITS))
+    return (np.array(result, np.uint32),)
 
 
 def _gain(noise: int, table: Sequence[int]) -> int:
@@ -100,8 +100,8 @@ def excess() -> list[int]:
 def _logarithms(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     bits, scale, table = site.node.integer("bits"), site.node.integer("scale"), excess()
     scaled = [(int(each) << bits) & 0xFFFFFFFF for each in np.asarray(inputs[0]).reshape(-1)]
-    found = [min(_logarithm(each, scale, table), 2**15 - 1) if each > 1 else 0 for each in scaled]
-    return (np.array(found, np.int16).reshape(site.output.shape),)
+    result = [min(_logarithm(each, scale, table), 2**15 - 1) if each > 1 else 0 for each in scaled]
+    return (np.array(result, np.int16).reshape(site.output.shape),)
 
 
 def _logarithm(value: int, scale: int, table: Sequence[int]) -> int:

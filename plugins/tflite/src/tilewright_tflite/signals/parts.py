@@ -37,8 +37,8 @@ def operator(
     """
 
     def infer(site: Site) -> tuple[Tensor, ...]:
-        found = shapes(site) if shapes else [site.input(0).shape] * len(outputs)
-        made = zip(site.node.outputs, outputs, found, strict=True)
+        result = shapes(site) if shapes else [site.input(0).shape] * len(outputs)
+        made = zip(site.node.outputs, outputs, result, strict=True)
         return tuple(
             Tensor(name=value, dtype=dtype or site.input(0).dtype, shape=shape) for value, (_, dtype), shape in made
         )

@@ -35,14 +35,14 @@ def _rfft(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     kind, rows, table, last = _rows(inputs)
     samples = np.zeros((len(rows), 2 * len(table)), kind.wide)
     samples[:, : rows.shape[1]] = rows
-    found = np.stack([spectrum(kind, each, table, last).reshape(-1) for each in samples])
-    return (found.reshape(site.output.shape).astype(kind.dtype),)
+    result = np.stack([spectrum(kind, each, table, last).reshape(-1) for each in samples])
+    return (result.reshape(site.output.shape).astype(kind.dtype),)
 
 
 def _irfft(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     kind, rows, table, last = _rows(inputs)
-    found = np.stack([samples_of(kind, each.reshape(-1, 2), table, last) for each in rows])
-    return (found.reshape(site.output.shape).astype(kind.dtype),)
+    result = np.stack([samples_of(kind, each.reshape(-1, 2), table, last) for each in rows])
+    return (result.reshape(site.output.shape).astype(kind.dtype),)
 
 
 def _rounding(share: Callable[[int], float]) -> Callable[[Site, Sequence[Any]], tuple[Any, ...]]:
@@ -64,10 +64,10 @@ def _rounding(share: Callable[[int], float]) -> Callable[[Site, Sequence[Any]], 
 
 def _energy(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
     x = np.asarray(inputs[0], np.int64).reshape(-1, 2)
-    found = (x * x).sum(axis=-1)
+    result = (x * x).sum(axis=-1)
     first, end = site.node.integer("first"), site.node.integer("end")
-    found[:first], found[end:] = 0, 0
-    return (found.astype(np.uint32),)
+    result[:first], result[end:] = 0, 0
+    return (result.astype(np.uint32),)
 
 
 def _whole_rows(site: Site) -> Access:

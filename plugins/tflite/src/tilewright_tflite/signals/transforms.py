@@ -67,8 +67,8 @@ class Kind:
         """Of complex numbers."""
         real = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
         imaginary = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
-        found = np.stack([real, imaginary], axis=-1)
-        return self._rounded(found) if self.whole else found
+        result = np.stack([real, imaginary], axis=-1)
+        return self._rounded(result) if self.whole else result
 
     def _rounded(self, products: Numbers) -> Numbers:
         return self.word((products + (1 << (self._bits - 1))) >> self._bits)
@@ -99,12 +99,12 @@ def _transformed(kind: Kind, x: Numbers, table: Numbers, turn: int) -> Numbers:
 def spectrum(kind: Kind, samples: Numbers, table: Numbers, last: Numbers) -> Numbers:
     """The bins [half + 1, 2] of real samples [2 * half]."""
     half = len(samples) // 2
-    found = _transformed(kind, samples.reshape(half, 2), table, 1)
+    result = _transformed(kind, samples.reshape(half, 2), table, 1)
     bins = np.zeros((half + 1, 2), kind.wide)
-    start = kind.share(found[0], 2)
+    start = kind.share(result[0], 2)
     bins[0, 0], bins[half, 0] = kind.word(start[0] + start[1]), kind.word(start[0] - start[1])
     near, far = np.arange(1, half // 2 + 1), half - np.arange(1, half // 2 + 1)
-    a, b = kind.share(found[near], 2), kind.share(kind.word(found[far] * np.array([1, -1])), 2)
+    a, b = kind.share(result[near], 2), kind.share(kind.word(result[far] * np.array([1, -1])), 2)
     total, turned = kind.word(a + b), kind.product(kind.word(a - b), last)
     bins[near] = kind.half(total + turned)
     bins[far] = kind.half(np.array([1, -1]) * (total - turned))
@@ -121,5 +121,5 @@ def samples_of(kind: Kind, bins: Numbers, table: Numbers, last: Numbers) -> Numb
     total, turned = kind.word(a + b), kind.product(kind.word(a - b), last)
     points[near] = kind.word(total + turned)
     points[far] = kind.word(kind.word(total - turned) * np.array([1, -1]))  # the one in the middle, too
-    found = _transformed(kind, points, table, -1).reshape(-1)
-    return found if kind.whole else found / (2 * half)
+    result = _transformed(kind, points, table, -1).reshape(-1)
+    return result if kind.whole else result / (2 * half)
