@@ -191,6 +191,6 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
     tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
         .rows = 37, .columns = 53, .depth = 101, .a_row = 101, .b_row = 0, .y_row = 53, .a_depth = 1, .y_column = 1,
         .a_zero_point = 5, .b_depth = 1, .b_column = 101, .own = 1,
-        .requant = {.shift = 40, .zero_point = -3, .low = -128, .high = 127, .fixed = 1, .exact = 1},
+        .requant = {.shift = 36, .zero_point = -3, .low = -128, .high = 127, .fixed = 1, .exact = 1},
     }, a, b, c, r, (const int32_t *)0, y);
 }
