@@ -178,10 +178,8 @@ class Deployment:
         from tilewright.transform import transform
 
         program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
-        code_passes, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
-        return self._finished(
-            "transform", transform(program, passes, code_passes, code_passes, self.registry.owners("code_pass"))
-        )
+        names, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
+        return self._finished("transform", transform(program, passes, names, names, self.registry.owners("code_pass")))
 
     @cached_property
     def artifact(self) -> Artifact:
@@ -189,14 +187,10 @@ class Deployment:
         from tilewright.comparison.outputs import half_share
         from tilewright.emit import EmitOptions, emit
 
-        options_, share = self.options, half_share(self.graph)
-        vectors = self._vectors if options_.selftest else ()
-        options = EmitOptions(
-            const_format=options_.const_format, layout=options_.layout, vectors=vectors, half_share=share
-        )
-        return self._finished(
-            "emit", replace(emit(self.program, options), package=options_.package, board=options_.board)
-        )
+        chosen, share = self.options, half_share(self.graph)
+        vectors = self._vectors if chosen.selftest else ()
+        emitted = EmitOptions(const_format=chosen.const_format, layout=chosen.layout, vectors=vectors, half_share=share)
+        return self._finished("emit", replace(emit(self.program, emitted), package=chosen.package, board=chosen.board))
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
@@ -293,8 +287,8 @@ class Deployment:
                 planned += tuple(idle_flags(self.allocated, self.options, self.planning.decisions.memories))
         offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
         bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
-        result = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
-        return tuple(dict.fromkeys((*self.registry.diagnostics, *result, *self._from_observers)))
+        planning = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
+        return tuple(dict.fromkeys((*self.registry.diagnostics, *planning, *self._from_observers)))
 
     @property
     def prefix(self) -> str:

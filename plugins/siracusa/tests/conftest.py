@@ -25,15 +25,8 @@ def pytest_tilewright_layers() -> list[Sample]:
     requant = Requant(scale=(0.0013,), zero_point=2, low=-128, high=127)
     product = {"a_zero_point": 3, "b_zero_point": (0,), "requant": requant, "output_type": "i8"}
     row = byte_array(rng, DType.I8, (1, 101), saturated=False)
-    window = {
-        "dilations": (1, 1),
-        "ceil_mode": 0,
-        "group": 11,
-        "pad_value": -4,
-        "x_zero_point": -4,
-        "w_zero_point": (0,),
-    }
-    window |= {"requant": requant, "output_type": "i8"}
+    window = {"dilations": (1, 1), "ceil_mode": 0, "group": 11, "pad_value": -4, "x_zero_point": -4}
+    window |= {"w_zero_point": (0,), "requant": requant, "output_type": "i8"}
     image = byte_array(rng, DType.I8, (1, 11, 21, 23), saturated=False)
     wide, small = (byte_array(rng, DType.I8, (11, 1, taps, taps), saturated=False) for taps in (5, 3))
     return [

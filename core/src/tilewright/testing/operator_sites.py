@@ -82,12 +82,8 @@ def _chain_of(
             own[own.index("")] = nodes[-1].outputs[0]
         written = "out0" if position == len(chain.members) - 1 else f"inner{position}"
         prefix = f"{position}."
-        own_attributes = {
-            name.removeprefix(prefix): value for name, value in attributes.items() if name.startswith(prefix)
-        }
-        node = Node(
-            name=f"node{position}", op=operator.name, inputs=tuple(own), outputs=(written,), attributes=own_attributes
-        )
+        named = {name.removeprefix(prefix): value for name, value in attributes.items() if name.startswith(prefix)}
+        node = Node(name=f"node{position}", op=operator.name, inputs=tuple(own), outputs=(written,), attributes=named)
         (known[written],) = operator.infer(
             Site(
                 node=node,

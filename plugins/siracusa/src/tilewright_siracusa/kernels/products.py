@@ -258,11 +258,9 @@ def _values(
     edges = layer.padded or together is not True
     runs = form.taps[0] * form.taps[1] if part and edges else form.runs if form.direct else 1
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
-    taken = form.strip_bytes(form.strip_windows)
-    columns = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
-    how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}" if form.direct else columns
+    bits = "nibbles_" if form.nibbles else ""
     return {
-        "function": f"tw_xp_products_{'nibbles_' if form.nibbles else ''}{kind}_{limit}_{how}",
+        "function": f"tw_xp_products_{bits}{kind}_{limit}_{_read(form, part, edges, runs)}",
         "nibbles": form.nibbles,
         "limit": limit,
         "kind": kind,
@@ -270,7 +268,7 @@ def _values(
         "run": form.run_bytes,
         "pitch": form.pitch_bytes,
         "most": form.strip_windows,
-        "strip_bytes": taken,
+        "strip_bytes": form.strip_bytes(form.strip_windows),
         "edges": edges,
         "runs": runs,
         "part": part,
@@ -287,8 +285,17 @@ def _values(
             "padding": pad_word(layer.pad),
             "to": limits(layer.requant, limit),
         },
-        "x": x, "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
-    }  # fmt: skip
+        "x": x,
+        "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
+    }
+
+
+def _read(form: Form, part: bool, edges: bool, runs: int) -> str:
+    """How windows are read, as a part of a C name."""
+    if form.direct:
+        return f"{'part' if part else 'direct'}_{int(edges)}_{runs}"
+    windows = form.strip_windows
+    return f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{windows}_{form.strip_bytes(windows)}"
 
 
 def _joined(call: Call, form: Form, channels: str) -> bool | str:
