@@ -23,6 +23,7 @@ WHAT = (
     "float_graphs",
     "float_tiles",
     "groups",
+    "mutants",
     "networks",
     "pins",
     "quantised",
