@@ -1,4 +1,4 @@
-"""xpulp.h: every instruction is the word that the manual gives it, and does what its portable form does."""
+"""xpulp.h and words.h: every instruction is the word that the manual gives it, and does what its portable form does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tilewright.runners.toolchain import find_compiler
 from tilewright_siracusa.kernels.sources import c_fragment
 
 PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"
-XPULP = c_fragment("xpulp.h").text
+XPULP = f"{c_fragment('xpulp.h').text}\n{c_fragment('words.h').text}"
 # opcode 0x57: funct7 and funct3 of the vector instructions; 0x33: of the scalar ones; 0x0b, 0x2b: loads and stores
 WORDS = {
     "TW_XP_LW(a0, a1, 4)": 0x004 << 20 | 11 << 15 | 2 << 12 | 10 << 7 | 0x0B,

@@ -6,6 +6,7 @@
 /* A byte of weights holds those of two channels, 16 * upper + lower + 8: sums of bytes stand beside sums of their lower
  * nibbles, each with the lower channel's weights 8 too large. */
 #define TW_XP_LOWER UINT32_C(0x0f0f0f0f)
+#define TW_XP_ONES UINT32_C(0x01010101)
 
 /* Both sums of a pair of channels over values whose sum is `total`, taken apart; where that is not finished, both only
  * without what is too large. */

@@ -1,7 +1,7 @@
 <%doc>
 Needs limit: "i16" where sums are scaled in float32, "shift_i16" where they are multiplied and shifted.
 </%doc>\
-#include "xpulp.h"
+#include "words.h"
 
 % if limit == "shift_i16":
 /* The upper half of the sum times a multiplier, the word's lower half, is rounded and shifted by the word's upper. */

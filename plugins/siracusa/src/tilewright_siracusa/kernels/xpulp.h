@@ -10,9 +10,6 @@
 #else
 #  define TW_XP_APART static
 #endif
-/* One in each byte, in each half: dot products with them are sums. */
-#define TW_XP_ONES UINT32_C(0x01010101)
-#define TW_XP_ONES_H UINT32_C(0x00010001)
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
@@ -36,9 +33,6 @@
 #  define TW_XP_SDOTSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x5c, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SDOTUP(rd, rs1, rs2) ".insn r 0x57, 1, 0x50, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SDOTUSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x54, " #rd ", " #rs1 ", " #rs2 "\n\t"
-/* pv.sdotsp.h: two products of signed halves, added to rd; pv.sra.sci.h: both halves moved down by a byte. */
-#  define TW_XP_SDOTSP_H(rd, rs1, rs2) ".insn r 0x57, 0, 0x5c, " #rd ", " #rs1 ", " #rs2 "\n\t"
-#  define TW_XP_SRA_H(rd, rs1) ".insn r 0x57, 6, 0x24, " #rd ", " #rs1 ", x4\n\t"
 /* p.mac, p.max, p.min */
 #  define TW_XP_MAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x21, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_MAX(rd, rs1, rs2) ".insn r 0x33, 6, 0x02, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -95,34 +89,6 @@ TW_KERNEL int32_t tw_xp_sdot_us(int32_t sum, uint32_t a, uint32_t b)
 {
     __asm__(TW_XP_SDOTUSP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
     return sum;
-}
-
-TW_KERNEL int32_t tw_xp_sdot_hh(int32_t sum, uint32_t a, uint32_t b)
-{
-    __asm__(TW_XP_SDOTSP_H(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
-    return sum;
-}
-
-/* The upper byte of each half, signed, as a half. */
-TW_KERNEL uint32_t tw_xp_upper_bytes(uint32_t halves)
-{
-    uint32_t upper;
-    __asm__(TW_XP_SRA_H(%0, %1) : "=r"(upper) : "r"(halves));
-    return upper;
-}
-
-/* The upper half of a product, rounded down. */
-TW_KERNEL int32_t tw_xp_high(int32_t a, int32_t b)
-{
-    int32_t high;
-    __asm__("mulh %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
-    return high;
-}
-
-TW_KERNEL int32_t tw_xp_sra(int32_t value, int32_t shift)
-{
-    __asm__("sra %0, %0, %1" : "+r"(value) : "r"(shift));
-    return value;
 }
 
 /* pv.shuffle2.b: byte i is byte `choice[i] & 3` of b where bit 2 of choice[i] is set, else of a. */
@@ -232,38 +198,6 @@ TW_KERNEL int32_t tw_xp_sdot_us(int32_t sum, uint32_t a, uint32_t b)
         sum = tw_xp_wrapped(sum, tw_xp_unsigned(a, i) * tw_xp_signed(b, i));
     }
     return sum;
-}
-
-TW_KERNEL int32_t tw_xp_half(uint32_t word, int32_t at)
-{
-    const int32_t half = (int32_t)((word >> (16 * at)) & 65535);
-    return (half < 32768) ? half : (half - 65536);
-}
-
-TW_KERNEL int32_t tw_xp_sdot_hh(int32_t sum, uint32_t a, uint32_t b)
-{
-    for (int32_t i = 0; i < 2; ++i) {
-        sum = tw_xp_wrapped(sum, tw_xp_half(a, i) * tw_xp_half(b, i));
-    }
-    return sum;
-}
-
-TW_KERNEL uint32_t tw_xp_upper_bytes(uint32_t halves)
-{
-    const uint32_t low = (uint32_t)tw_xp_signed(halves, 1);
-    const uint32_t high = (uint32_t)tw_xp_signed(halves, 3);
-    return (low & 65535) | (high << 16);
-}
-
-TW_KERNEL int32_t tw_xp_high(int32_t a, int32_t b)
-{
-    const int64_t product = (int64_t)a * b;
-    return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
-}
-
-TW_KERNEL int32_t tw_xp_sra(int32_t value, int32_t shift)
-{
-    return (value < 0) ? ~(~value >> shift) : (value >> shift);
 }
 
 TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
