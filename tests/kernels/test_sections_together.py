@@ -46,8 +46,9 @@ def of_five_columns(depthwise: Sample) -> Sample:
 
 def layers() -> tuple[Sample, ...]:
     """One that every kernel accepts at least: those of the kit, and simpler ones for kernels that are choosy."""
-    whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean", "QGemm") and layer.kind == ""]
-    add, mean, gemm = (next(layer for layer in whole if layer.op == op) for op in ("QAdd", "QReduceMean", "QGemm"))
+    whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean") and layer.kind == ""]
+    add, mean = (next(layer for layer in whole if layer.op == op) for op in ("QAdd", "QReduceMean"))
+    products = [layer for layer in every_layer() if layer.op == "QGemm" and layer.kind in ("", "4 bits")]
     depthwise = next(layer for layer in every_layer() if (layer.op, layer.kind) == ("QConv", "depthwise"))
     image, scale, zero = np.zeros((1, 8, 6, 6), np.int8), np.float32(0.5), np.int8(0)
     return (
@@ -60,7 +61,7 @@ def layers() -> tuple[Sample, ...]:
         replace(depthwise, attributes={**depthwise.attributes, "dilations": (2, 1)}),
         of_five_columns(depthwise),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
-        replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
+        *(replace(one, inputs=(np.asarray(one.inputs[0])[:1], *one.inputs[1:])) for one in products),
         *float_layers(every_layer()),
         *twice_layers(),
         Sample(

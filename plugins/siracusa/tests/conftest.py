@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tilewright.api.graph import Attribute, DType, Requant
+from tilewright.api.graph import Attribute, DType, MultiplyShift, Requant
 from tilewright.api.testing import Sample, byte_array
 
 sys.path.insert(0, str(Path(__file__).parent / "iss"))
 
 
 def pytest_tilewright_layers() -> list[Sample]:
-    """A sum without ties, a product of one row, depthwise windows read in different ways, weights of 4 bits."""
+    """A sum without ties, a product of one row, depthwise windows read in different ways, weights of 4 bits, values of
+    16.
+    """
     rng = np.random.default_rng(1)
     images = tuple(byte_array(rng, DType.I8, (5, 21, 23), saturated=False) for _ in range(2))
     scales = {"a_scale": 0.3712, "b_scale": 0.6131, "a_zero_point": 3, "b_zero_point": -2}
@@ -31,6 +35,7 @@ def pytest_tilewright_layers() -> list[Sample]:
     wide, small = (byte_array(rng, DType.I8, (11, 1, taps, taps), saturated=False) for taps in (5, 3))
     return [
         *_narrow(rng, window, product),
+        *_wide(rng, window, product),
         Sample(
             op="QConv",
             kind="depthwise 5x5",
@@ -67,6 +72,28 @@ def _sums_of_convolutions(rng: np.random.Generator) -> list[Sample]:
         Sample(op="QConv+QAdd", kind=kind, inputs=(x, w, None, *addends), attributes=attributes, constants=(1,))
         for kind, addends in (("first", (None, more)), ("second", (more, None)))
     ]
+
+
+def _wide(rng: np.random.Generator, window: dict[str, Any], product: dict[str, Any]) -> Iterator[Sample]:
+    """Layers of 16-bit values: read in place and copied to columns, scaled in float, and multiplied and shifted."""
+    exact = Requant(scale=(0.002,), zero_point=2, low=-(2**15), high=2**15 - 1)
+    numbers = MultiplyShift(multiplier=(2**14 + 77,), shift=(23,), bits=64)
+    rounded = {"float": exact, "shifted": replace(exact, scale=((2**14 + 77) / 2.0**23,), rounding=numbers)}
+    square = {"group": 1, "kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1), "output_type": "i16"}
+    for (kind, requant), channels in itertools.product(rounded.items(), (12, 3)):
+        image = byte_array(rng, DType.I16, (1, channels, 9, 8), saturated=False)
+        yield Sample(
+            op="QConv", kind=f"16 bits, {channels} channels, {kind}",
+            inputs=(image, byte_array(rng, DType.I8, (7, channels, 3, 3), saturated=False)),
+            attributes={**window, **square, "requant": requant}, constants=(1,),
+        )  # fmt: skip
+    for (kind, requant), (rows, depth) in itertools.product(rounded.items(), ((3, 44), (1, 101))):
+        a, b = (byte_array(rng, dtype, shape, saturated=False) for dtype, shape in (
+            (DType.I16, (rows, depth)), (DType.I8, (depth, 13))))  # fmt: skip
+        yield Sample(
+            op="QGemm", kind=f"16 bits, {rows} of {depth}, {kind}", inputs=(a, b, rng.integers(-900, 900, 13)),
+            attributes={**product, "requant": requant, "output_type": "i16"}, constants=(1, 2),
+        )  # fmt: skip
 
 
 def _narrow(rng: np.random.Generator, window: dict[str, Any], product: dict[str, Any]) -> Iterator[Sample]:

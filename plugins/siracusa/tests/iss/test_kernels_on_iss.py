@@ -20,6 +20,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD
@@ -135,6 +136,31 @@ def in_4_bits(make: Callable[..., Made]) -> Callable[..., Made]:
     return made
 
 
+def of_16_bits(make: Callable[..., Made], *, twice: bool = False) -> Callable[..., Made]:
+    """The same layer of 16-bit values, requantised by the formula of floats, or `twice`, as tflm shifts them."""
+
+    def made(rng: np.random.Generator) -> Made:
+        operator, kernel, site, (x, *others) = make(rng)
+        assert x is not None
+        wide = (257 * x.astype(np.int32) // 4).astype(np.int16)
+        before = site.node.requant()
+        exact = replace(before, scale=tuple(2 * one for one in before.scale), low=-(2**15), high=2**15 - 1)
+        numbers = MultiplyShift(multiplier=(2**14 + 77,), shift=(21,), bits=64)
+        shifted = replace(exact, scale=((2**14 + 77) / 2.0**21,), rounding=numbers)
+        changed = {"requant": shifted if twice else exact, "output_type": "i16"}
+        inputs = [wide, *others]
+        constants = tuple(index for index in (1, 2) if inputs[index] is not None)
+        words = {chosen.op: chosen for chosen in products.WORDS}
+        return (
+            operator,
+            words[kernel.op],
+            site_of(operator, inputs, {**site.node.attributes, **changed}, constants),
+            inputs,
+        )
+
+    return made
+
+
 def product(rows: int, depth: int, columns: int, zero: int = 0) -> Callable[..., Made]:
     def make(rng: np.random.Generator) -> Made:
         a, b = random(rng, rows, depth), random(rng, depth, columns, unsigned=bool(zero))
@@ -202,6 +228,13 @@ CASES = (
     Case("3x3 of unsigned values, 4 bits", in_4_bits(conv(8, 12, 9, 9, 3, pad=1, stride=2, unsigned=True))),
     Case("3x3 of three channels, 4 bits", in_4_bits(conv(3, 16, 6, 8, 3, pad=1))),
     Case("1x1, 4 bits", in_4_bits(conv(64, 64, 2, 4, 1))),
+    Case("3x3 padded, 16 bits", of_16_bits(conv(16, 16, 6, 8, 3, pad=1))),
+    Case("3x3 padded, 16 bits, shifted", of_16_bits(conv(16, 16, 6, 8, 3, pad=1), twice=True)),
+    Case("3x3, every second, 16 bits", of_16_bits(conv(8, 12, 9, 9, 3, pad=1, stride=2))),
+    Case("3x3 of three channels, 16 bits", of_16_bits(conv(3, 16, 6, 8, 3, pad=1))),
+    Case("1x1, 16 bits", of_16_bits(conv(64, 64, 2, 4, 1))),
+    Case("fully connected, odd, 16 bits", of_16_bits(gemm(5, 30, 10), twice=True)),
+    Case("one row, 16 bits", of_16_bits(gemm(1, 400, 16))),
     Case("one row, eight channels, 4 bits", in_4_bits(gemm(1, 640, 8, vector.VECTOR))),
     Case("one row, seven channels, 4 bits", in_4_bits(gemm(1, 100, 7, vector.VECTOR))),
     Case("fully connected, one row", gemm(1, 640, 16)),
@@ -250,6 +283,7 @@ def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callab
         (Case("a tenth of one row, seven channels", gemm(1, 640, 7, vector.VECTOR)), {"k": (128, 192)}),
         (Case("16 of 64 channels, 4 bits", in_4_bits(conv(64, 16, 8, 8, 3, pad=1))), {"h": (2, 3), "c": (16, 32)}),
         (Case("a fifth of one row, 4 bits", in_4_bits(gemm(1, 640, 16, vector.VECTOR))), {"k": (128, 256)}),
+        (Case("16 of 64 channels, 16 bits", of_16_bits(conv(64, 16, 8, 8, 3, pad=1))), {"h": (2, 3), "c": (16, 32)}),
         (Case("a quarter of a product of computed tensors", product(16, 256, 8)), {"k": (64, 128)}),
     ],
     ids=str,
@@ -286,6 +320,8 @@ def test_parts_take_what_is_estimated(
         (product(3, 44, 7, zero=9), "k", 16),
         (in_4_bits(conv(20, 7, 4, 5, 3, pad=1)), "c", 8),
         (in_4_bits(gemm(1, 44, 7, vector.VECTOR)), "k", 16),
+        (of_16_bits(conv(20, 7, 4, 5, 3, pad=1)), "c", 8),
+        (of_16_bits(gemm(3, 44, 7), twice=True), "k", 16),
     ],
     ids=[
         "3x3 padded",
@@ -297,6 +333,8 @@ def test_parts_take_what_is_estimated(
         "computed tensors",
         "3x3 of 4 bits",
         "one row of 4 bits",
+        "3x3 of 16 bits",
+        "fully connected of 16 bits",
     ],
 )
 def test_all_parts_together_are_exact(

@@ -1,4 +1,4 @@
-"""xpulp.h: every instruction is the word that the manual gives it, and does what its portable form does."""
+"""xpulp.h and words.h: every instruction is the word that the manual gives it, and does what its portable form does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tilewright.runners.toolchain import find_compiler
 from tilewright_siracusa.kernels.sources import c_fragment
 
 PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"
-XPULP = c_fragment("xpulp.h").text
+XPULP = f"{c_fragment('xpulp.h').text}\n{c_fragment('words.h').text}"
 # opcode 0x57: funct7 and funct3 of the vector instructions; 0x33: of the scalar ones; 0x0b, 0x2b: loads and stores
 WORDS = {
     "TW_XP_LW(a0, a1, 4)": 0x004 << 20 | 11 << 15 | 2 << 12 | 10 << 7 | 0x0B,
@@ -31,6 +31,8 @@ WORDS = {
     "TW_XP_SDOTSP(a0, a1, a2)": 0xB8C59557,
     "TW_XP_SDOTUP(a0, a1, a2)": 0b1010000 << 25 | 12 << 20 | 11 << 15 | 1 << 12 | 10 << 7 | 0x57,
     "TW_XP_SDOTUSP(a0, a1, a2)": 0b1010100 << 25 | 12 << 20 | 11 << 15 | 1 << 12 | 10 << 7 | 0x57,
+    "TW_XP_SDOTSP_H(a0, a1, a2)": 0b1011100 << 25 | 12 << 20 | 11 << 15 | 0 << 12 | 10 << 7 | 0x57,
+    "TW_XP_SRA_H(a0, a1)": 0b0100100 << 25 | 4 << 20 | 11 << 15 | 6 << 12 | 10 << 7 | 0x57,
     "TW_XP_MAC(a0, a1, a2)": 0x42C58533,
     "TW_XP_MAX(a0, a1, a2)": 0b0000010 << 25 | 12 << 20 | 11 << 15 | 6 << 12 | 10 << 7 | 0x33,
     "TW_XP_MIN(a0, a1, a2)": 0b0000010 << 25 | 12 << 20 | 11 << 15 | 4 << 12 | 10 << 7 | 0x33,
@@ -43,6 +45,10 @@ FUNCTIONS = {  # of words a, b, c; returns a word
     "sdot_ss": "(uint32_t)tw_xp_sdot_ss((int32_t)a, b, c)",
     "sdot_uu": "(uint32_t)tw_xp_sdot_uu((int32_t)a, b, c)",
     "sdot_us": "(uint32_t)tw_xp_sdot_us((int32_t)a, b, c)",
+    "sdot_hh": "(uint32_t)tw_xp_sdot_hh((int32_t)a, b, c)",
+    "upper_bytes": "tw_xp_upper_bytes(a)",
+    "high": "(uint32_t)tw_xp_high((int32_t)a, (int32_t)b)",
+    "sra": "(uint32_t)tw_xp_sra((int32_t)a, (int32_t)(b & 31))",
     "shuffle": "tw_xp_shuffle(a, b, c & 0x07070707)",
     "pack": "tw_xp_pack(a, b)",
     "max_i8": "tw_xp_max_i8(a, b)",

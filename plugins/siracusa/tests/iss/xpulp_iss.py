@@ -40,6 +40,16 @@ def bytes_of(word: int, is_signed: bool) -> list[int]:
     return [signed(part, 8) for part in parts] if is_signed else parts
 
 
+def halves_of(word: int) -> list[int]:
+    """The two halves of a word, signed, lower first."""
+    return [signed(word, 16), signed(word >> 16, 16)]
+
+
+def word_of_halves(parts: list[int]) -> int:
+    """A word from two halves, lower first."""
+    return parts[0] & 0xFFFF | (parts[1] & 0xFFFF) << 16
+
+
 def word_of(parts: list[int]) -> int:
     """A word from four bytes, lowest first."""
     return sum((part & 255) << (8 * index) for index, part in enumerate(parts))
@@ -105,6 +115,11 @@ def dot(accumulator: int, one: int, other: int, signs: tuple[bool, bool]) -> int
     """pv.sdot: four products of bytes and the accumulator."""
     products = zip(bytes_of(one, signs[0]), bytes_of(other, signs[1]), strict=True)
     return (accumulator + sum(a * b for a, b in products)) & MASK
+
+
+def dot_halves(accumulator: int, one: int, other: int) -> int:
+    """pv.sdotsp.h: two products of signed halves and the accumulator."""
+    return accumulator + sum(a * b for a, b in zip(halves_of(one), halves_of(other), strict=True))
 
 
 def shuffle2(rd: int, rs1: int, rs2: int) -> int:
@@ -432,6 +447,8 @@ def _vector(m: Machine, i: Fields, pc: int) -> Decoded:
         (0b1010000, 1): ("pv.sdotup.b", lambda: dot(x[d], x[a], x[b], (False, False))),
         (0b1010100, 1): ("pv.sdotusp.b", lambda: dot(x[d], x[a], x[b], (False, True))),
         (0b1100100, 1): ("pv.shuffle2.b", lambda: shuffle2(x[d], x[a], x[b])),
+        (0b1011100, 0): ("pv.sdotsp.h", lambda: dot_halves(x[d], x[a], x[b])),
+        (0b0100100, 6): ("pv.sra.sci.h", lambda: word_of_halves([half >> (2 * b) for half in halves_of(x[a])])),
         (0b1101000, 0): ("pv.pack.h", lambda: (x[a] & 0xFFFF) << 16 | x[b] & 0xFFFF),
         (0b0011000, 1): ("pv.max.b", lambda: larger(x[a], x[b], True)),
         (0b0011100, 1): ("pv.maxu.b", lambda: larger(x[a], x[b], False)),

@@ -35,6 +35,14 @@ def test_as_many_windows_are_copied_together_as_a_strip_holds() -> None:
     assert three.strip_bytes(2) == 4 * 9 + 4
 
 
+def test_values_of_16_bits_are_twice_as_long_and_share_weights() -> None:
+    layer = form(3, 3).layer
+    wide = form_of(layer, value_bytes=2)
+    assert (wide.tap_bytes, wide.run_bytes, wide.column_bytes, wide.weight_bytes) == (6, 18, 56, 8)
+    assert not wide.direct
+    assert form_of(form(2, 3).layer, value_bytes=2).direct
+
+
 @pytest.mark.parametrize(("nibbles", "weight_bytes"), [(False, 16), (True, 8)])
 def test_four_channels_of_a_word_of_values(nibbles: bool, weight_bytes: int) -> None:
     assert form(8, 3, nibbles=nibbles).weight_bytes == weight_bytes

@@ -21,7 +21,7 @@ from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qgemm import QGEMM
-from tilewright_siracusa.kernels.products import CONV, GEMM, NIBBLES
+from tilewright_siracusa.kernels.products import CONV, GEMM, NIBBLES, WORDS
 from tilewright_siracusa.kernels.vector import VECTOR, VECTOR_NIBBLES
 
 Array = npt.NDArray[np.generic]
@@ -109,6 +109,42 @@ def test_convolutions_with_weights_of_4_bits(check: Check, case: Case) -> None:
     site, inputs, rng = in_4_bits(case)
     assume(refusal(NIBBLES[0], site) is None)
     check(QCONV, NIBBLES[0], site, inputs, rng)
+
+
+@compiled
+@given(case=conv_cases(), twice=st.booleans())
+def test_convolutions_of_values_of_16_bits(check: Check, case: Case, twice: bool) -> None:
+    site, inputs, rng = of_16_bits(case, twice=twice)
+    assume(refusal(WORDS[0], site) is None)
+    check(QCONV, WORDS[0], site, inputs, rng)
+
+
+@pytest.mark.slow
+@compiled
+@given(case=gemm_cases(), twice=st.booleans())
+def test_fully_connected_layers_of_values_of_16_bits(check: Check, case: Case, twice: bool) -> None:
+    site, inputs, rng = of_16_bits(case, twice=twice)
+    assume(refusal(WORDS[1], site) is None)
+    check(QGEMM, WORDS[1], site, inputs, rng)
+
+
+def of_16_bits(case: Case, *, twice: bool) -> Case:
+    """The same with values of 16 bits, whose results have about as many; or, `twice`, as tflm multiplies and shifts."""
+    site, (x, w, bias), rng = case
+    assert x is not None and w is not None
+    outputs = w.shape[0] if site.node.op == "QConv" else w.shape[1]
+    shifts = tuple(int(shift) for shift in rng.integers(17, 30, outputs))
+    numbers = MultiplyShift(multiplier=(2**14 + 77,) * outputs, shift=shifts, bits=64)
+    scale = tuple((2**14 + 77) / 2.0**shift for shift in shifts) if twice else tuple(rng.uniform(2.0**-12, 1, outputs))
+    exact = Requant(
+        scale=scale, zero_point=int(rng.integers(-9, 9)), low=int(rng.choice([-(2**15), 0])), high=2**15 - 1
+    )
+    attributes: dict[str, Attribute] = {
+        **site.node.attributes, "output_type": "i16", "requant": replace(exact, rounding=numbers) if twice else exact,
+    }  # fmt: skip
+    wide = byte_array(rng, DType.I16, x.shape, saturated=bool(rng.integers(2)))
+    inputs: list[Array | None] = [wide, w, None if bias is None else bias.astype(np.int64)]
+    return site_of({"QConv": QCONV, "QGemm": QGEMM}[site.node.op], inputs, attributes, (1, 2)), inputs, rng
 
 
 @pytest.mark.slow

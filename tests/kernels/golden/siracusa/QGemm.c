@@ -542,7 +542,7 @@ typedef struct {
     int32_t y_row;
     int32_t y_column;
     int32_t column; /* bytes of one window, a multiple of four */
-    uint32_t padding; /* four times what a position outside holds */
+    uint32_t padding; /* what a position outside holds, as often as a word has room for it */
     tw_xp_limits to;
 } tw_xp_windows;
 

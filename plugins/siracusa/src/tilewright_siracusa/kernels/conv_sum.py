@@ -19,8 +19,9 @@ from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.forms import Form
 from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS
 from tilewright_siracusa.kernels.limits import WHOLE
+from tilewright_siracusa.kernels.packing import pack
 from tilewright_siracusa.kernels.parts import GRAIN
-from tilewright_siracusa.kernels.products import conv_cycles, conv_map, conv_values, describe, match_products, pack
+from tilewright_siracusa.kernels.products import conv_cycles, conv_map, conv_values, describe, match_products
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL
 

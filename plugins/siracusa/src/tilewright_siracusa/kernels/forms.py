@@ -1,5 +1,6 @@
 """Knows in what form windows and weights of a convolution or fully connected layer are read: windows where they are or
-copied to columns, weights of 8 bits or of 4. Does not know what that costs, nor how it is called.
+copied to columns, values of 8 bits or of 16, weights of 8 bits or of 4. Does not know what that costs, nor how it is
+called.
 """
 
 from __future__ import annotations
@@ -26,11 +27,17 @@ class Form:
     joined: bool  # taps of a row are neighbours
     runs: int  # of a window, at most
     nibbles: bool  # whether weights have 4 bits, see `nibbles`
+    value_bytes: int  # 1, or 2 (see `words`)
+
+    @property
+    def shared(self) -> bool:
+        """Whether weights of two channels are stored as one number, and their sums have to come apart."""
+        return self.nibbles or self.value_bytes > 1
 
     @property
     def weight_bytes(self) -> int:
         """Of a block's weights for a word of values."""
-        return BLOCK * WORD // 2 if self.nibbles else BLOCK * WORD
+        return BLOCK * WORD // 2 if self.shared else BLOCK * WORD
 
     @property
     def run_bytes(self) -> int:
@@ -55,18 +62,20 @@ class Form:
         return align_up(rows * self.pitch_bytes, WORD) + WORD
 
 
-def form_of(layer: ProductLayer, *, nibbles: bool = False) -> Form:
+def form_of(layer: ProductLayer, *, nibbles: bool = False, value_bytes: int = 1) -> Form:
     """The form of a layer."""
     _, rows, columns, inputs = layer.weights.shape
+    tap_bytes = value_bytes * inputs
     joined = layer.windows.dilations[1] == 1 or columns == 1
     runs = rows * columns if layer.padded or not joined else rows
     return Form(
         layer=layer,
-        direct=inputs % WORD == 0 and runs <= MOST_RUNS,
+        direct=tap_bytes % WORD == 0 and runs <= MOST_RUNS,
         runs=runs,
-        tap_bytes=inputs,
+        tap_bytes=tap_bytes,
         taps=(rows, columns),
-        column_bytes=align_up(rows * columns * inputs, WORD),
+        column_bytes=align_up(rows * columns * tap_bytes, WORD),
         joined=joined,
         nibbles=nibbles,
+        value_bytes=value_bytes,
     )

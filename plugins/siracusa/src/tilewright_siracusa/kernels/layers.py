@@ -63,9 +63,11 @@ def layer_of(site: Site) -> ProductLayer | str:
 
 def sums_of(site: Site) -> ProductLayer | str:
     """The same for who finishes sums in a way of its own: biases are the layer's."""
-    reason = refused_products(site)
-    if reason:
-        return reason
+    return refused_products(site) or products_of(site)
+
+
+def products_of(site: Site) -> ProductLayer | str:
+    """The same whatever its values are, where weights and bias are constants."""
     bounds = sum_bounds(site)
     if bounds.bits > 32:
         return f"the accumulator needs {bounds.bits} bits; this kernel has 32"

@@ -1,13 +1,17 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else from copied strips of
-`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c), nibbles (see dot.c), summed (name of what
+`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c), nibbles (see dot.c; kind "hh" for values of 16 bits), summed (name of what
 finishes and adds, see finish_sum.c; "" where nothing is added).
 </%doc>\
 #include "windows.h"
 
 <%
     pixel = "tw_xp_part_pixel" if part else "tw_xp_sum_pixel" if summed else "tw_xp_pixel"
-    each = 2 if nibbles else 4
+    halves = kind == "hh"
+    shared = nibbles or halves
+    each = 2 if shared else 4
+    out = "(2 * o)" if halves else "o"
+    taken_apart = "tw_xp_words_apart" if halves else "tw_xp_channels_apart"
     parts, with_parts = ("const tw_xp_part *part, ", "&part, ") if part else ("", "")
     if summed:
         parts, with_parts = "const tw_xp_sum *sum, ", "&more.sum, "
@@ -159,7 +163,7 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
 % if part:
     const int32_t gap = part->w_tap - (${each} * p->channels); /* between the weights of two taps */
 % endif
-% if nibbles:
+% if shared:
     int32_t totals[2] = {0, 0};
     if (pixels == 2) {
         tw_xp_totals2_${kind}(count, runs, words, totals);
@@ -179,20 +183,20 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
         } else {
             tw_xp_dot1_${kind}${"_nibbles" if nibbles else ""}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
         }
-% if nibbles:
-        tw_xp_channels_apart(pixels, ${"part->last" if part else 1}, totals, acc);
+% if shared:
+        ${taken_apart}(pixels, ${"part->last" if part else 1}, totals, acc);
 % endif
 % if part:
         if (!part->last) {
             tw_xp_keep(pixels, p->outputs - o, acc, at[0].acc + o, at[pixels - 1].acc + o);
         } else {
-            tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
+            tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + ${out}, at[pixels - 1].y + ${out});
         }
 % elif summed:
         ${summed}(pixels, acc, b, p->outputs - o, p->to, sum, at[0].more + o, at[pixels - 1].more + o, at[0].y + o,
             at[pixels - 1].y + o);
 % else:
-        tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
+        tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + ${out}, at[pixels - 1].y + ${out});
 % endif
         b += 8;
         w += ${"part->w_block" if part else f"{each} * p->column"};

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import (
     Call,
@@ -38,18 +35,15 @@ from tilewright_siracusa.kernels.costs import (
     trips,
 )
 from tilewright_siracusa.kernels.forms import MOST_RUNS, WORD, Form, form_of
-from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
+from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.nibbles import BITS, nibble_biases, nibble_bytes, nibbles_of
+from tilewright_siracusa.kernels.nibbles import BITS, nibbles_of
+from tilewright_siracusa.kernels.packing import needs_padding, pack, packed_shapes
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
-from tilewright_siracusa.kernels.sources import DOT, FINISH, TOTALS, c_fragment, c_template
+from tilewright_siracusa.kernels.sources import DOT, FINISH, TOTALS, WORD_FINISH, c_fragment, c_template
 from tilewright_siracusa.kernels.strip_costs import copying_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.generic]
+from tilewright_siracusa.kernels.words import VALUE_BYTES, in_bytes, word_finish, words_of
 
 MOST_LEADING = 3  # axes of a fully connected layer's rows
 
@@ -67,45 +61,17 @@ def _match_nibbles(site: Site) -> Form | str:
     return layer if isinstance(layer, str) else form_of(layer, nibbles=True)
 
 
+def _match_words(site: Site) -> Form | str:
+    reason = _unsupported(site)
+    layer = reason or words_of(site)
+    return layer if isinstance(layer, str) else form_of(layer, value_bytes=VALUE_BYTES)
+
+
 def _unsupported(site: Site) -> str | None:
     if site.node.op == "QConv":
         return "has more than one group" if site.node.integer("group", 1) != 1 else None
     leading = len(site.input(0).shape) - 1
     return f"A has {leading} axes of rows; {MOST_LEADING} are supported" if leading > MOST_LEADING else None
-
-
-def pack(site: Matched) -> Mapping[str, Array]:
-    """Weights, biases with scales, and a row of padding where it is needed."""
-    form: Form = site.analysis
-    layer = form.layer
-    filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
-    filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
-    if form.nibbles:
-        filled, layer = nibble_bytes(filled), replace(layer, bias=nibble_biases(layer.bias))
-    words = filled.reshape(layer.blocks, len(filled) // layer.blocks, -1, WORD).swapaxes(1, 2)
-    shapes = _packed_shapes(site)
-    packed = {"W": np.ascontiguousarray(words).reshape(shapes["W"]), "P": bias_and_scale(layer)}
-    if "Z" in shapes:
-        packed["Z"] = np.full(shapes["Z"], layer.pad & 255, np.uint8)
-    return packed
-
-
-def _needs_padding(form: Form) -> bool:
-    """Whether taps that lie outside are read from a row of padding."""
-    return form.layer.padded and form.direct
-
-
-def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
-    """Weights in place have an axis for every loop that may be cut; padding is enough for a row of any part's taps."""
-    form: Form = site.analysis
-    layer = form.layer
-    taps = windows_of(site.node).kernel if site.node.op == "QConv" else ()
-    columns = (form.weight_bytes * form.column_bytes // WORD,)
-    inner = (*taps, form.tap_bytes // WORD, form.weight_bytes) if form.direct else columns
-    shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
-    if _needs_padding(form):
-        shapes["Z"] = (ceil_div(form.tap_bytes, GRAIN), form.taps[1] * GRAIN)
-    return shapes
 
 
 def _conv_access(site: Matched) -> Access:
@@ -117,20 +83,20 @@ def conv_map(site: Matched, more: str, output: str) -> Access:
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
     written = f"[n,o,{','.join(outs)}]"
-    inner = f"{','.join(taps)},c//{WORD},:" if site.analysis.direct else ":"
+    inner = f"{','.join(taps)},c//{WORD // site.analysis.value_bytes},:" if site.analysis.direct else ":"
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
         f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},{inner}] P[o//{BLOCK},:] Z[c//{GRAIN},:] "
         f"{more and more + written} -> {output}{written}"
     )
-    shapes = {"X": site.input(0).shape, output: site.output.shape, **_packed_shapes(site)}
+    shapes = {"X": site.input(0).shape, output: site.output.shape, **packed_shapes(site)}
     shapes |= {more: site.output.shape} if more else {}
     return parse_map(text).bind(shapes, windows.map_values())
 
 
 def _gemm_access(site: Matched) -> Access:
-    shapes = {"A": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
-    inner = f"k//{WORD},:" if site.analysis.direct else ":"
+    shapes = {"A": site.input(0).shape, "Y": site.output.shape, **packed_shapes(site)}
+    inner = f"k//{WORD // site.analysis.value_bytes},:" if site.analysis.direct else ":"
     return parse_map(f"n k : A[...,k] W[n//{BLOCK},{inner}] P[n//{BLOCK},:] -> Y[...,n]").bind(shapes)
 
 
@@ -164,8 +130,8 @@ def conv_cycles(tile: TileShape) -> float:
         )
         words = form.column_bytes // WORD
         return column_cycles(pixels, outputs, words, copying) + _apart_cycles(form, pixels, outputs, words)
-    some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
-    words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
+    some, tap = trips(tile, "y"), form.value_bytes * trips(tile, "c")  # of this part; one axis has one row of taps
+    words, finished = some * columns * tap // WORD, some * tap / (rows * form.tap_bytes)
     beside, above = (edges.columns, edges.row_pairs) if trips(tile, "h") > 1 else (edges.pairs, edges.rows)
     apart = beside if form.joined else 1.0  # pairs whose taps are read one by one
     runs = some * (columns * apart + 1 - apart)
@@ -179,13 +145,13 @@ def _gemm_cycles(tile: TileShape) -> float:
     rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
     if not form.direct:
         return column_cycles(rows, outputs, words, form.tap_bytes) + _apart_cycles(form, rows, outputs, words)
-    depth = trips(tile, "k")
+    depth = form.value_bytes * trips(tile, "k")
     products = products_cycles(rows, outputs, depth // WORD, 1, 0, False, depth / form.tap_bytes)
     return products + _apart_cycles(form, rows, outputs, depth // WORD)
 
 
 def _apart_cycles(form: Form, pixels: int, outputs: int, words: int, runs: float = 1) -> float:
-    return apart_cycles(pixels, outputs, words, runs) if form.nibbles else 0.0
+    return apart_cycles(pixels, outputs, words, runs) if form.shared else 0.0
 
 
 def _conv_layouts(site: Site) -> Mapping[str, Layout]:
@@ -257,10 +223,10 @@ def _values(
     together = form.joined and (not part or _joined(call, form, channels))
     edges = layer.padded or together is not True
     runs = form.taps[0] * form.taps[1] if part and edges else form.runs if form.direct else 1
-    kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
-    bits = "nibbles_" if form.nibbles else ""
+    kind = {DType.U8: "us", DType.I16: "hh"}.get(x.dtype, "ss")
+    limit, to = _finish(form)
     return {
-        "function": f"tw_xp_products_{bits}{kind}_{limit}_{_read(form, part, edges, runs)}",
+        "function": f"tw_xp_products_{'nibbles_' * form.nibbles}{kind}_{limit}_{_read(form, part, edges, runs)}",
         "nibbles": form.nibbles,
         "limit": limit,
         "kind": kind,
@@ -278,16 +244,29 @@ def _values(
         "acc": call.operands.get("acc", ""),
         "fields": {
             **tap_fields(windows),
-            **image,
-            "channels": channels if form.direct else form.tap_bytes,
+            **(in_bytes(image) if form.value_bytes > 1 else image),
+            "channels": _bytes(form, channels) if form.direct else form.tap_bytes,
             "joined": int(together) if isinstance(together, bool) else together,
             "column": form.column_bytes,
-            "padding": pad_word(layer.pad),
-            "to": limits(layer.requant, limit),
+            "padding": pad_word(layer.pad, form.value_bytes),
+            "to": to,
         },
         "x": x,
-        "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
+        "behind": call.operands["Z"] if needs_padding(form) else _last(call, form),
     }
+
+
+def _finish(form: Form) -> tuple[str, str]:
+    """How sums become results, as a part of a C name, and a `tw_xp_limits` initialiser."""
+    requant = form.layer.requant
+    if form.value_bytes > 1:
+        return word_finish(requant)
+    limit = limit_of(requant, form.layer.reach)
+    return limit, limits(requant, limit)
+
+
+def _bytes(form: Form, channels: str) -> str:
+    return channels if form.value_bytes == 1 else f"{form.value_bytes} * ({channels})"
 
 
 def _read(form: Form, part: bool, edges: bool, runs: int) -> str:
@@ -303,7 +282,7 @@ def _joined(call: Call, form: Form, channels: str) -> bool | str:
     if form.taps[1] == 1:
         return True
     w_tap, x_tap = call.operands["W"].strides[-3], call.operands["X"].strides[-1]
-    if WORD * w_tap != form.weight_bytes * x_tap:
+    if WORD * w_tap != form.weight_bytes * form.value_bytes * x_tap:
         return False
     known = always(channels, str(x_tap))
     return f"{channels} == {x_tap}" if known is None else known
@@ -313,15 +292,16 @@ def _last(call: Call, form: Form) -> object:
     return "(const uint8_t *)0" if form.direct else call.operands["scratch"]
 
 
-_PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
+_PRODUCTS, _WORDS = (c_template("${function}", "products.c.mako", DOT, finish) for finish in (FINISH, WORD_FINISH))
 
 
 def source(values: Mapping[str, Any]) -> CodeFragments:
     """What calls need at file scope."""
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
-    needs = (c_fragment("nibbles.h"), TOTALS) if values["nibbles"] else ()
-    return (*(c_fragment(name) for name in (*pixel, *taps)), *needs, _PRODUCTS)
+    words = values["kind"] == "hh"
+    needs = (c_fragment("words.h" if words else "nibbles.h"), TOTALS) if words or values["nibbles"] else ()
+    return (*(c_fragment(name) for name in (*pixel, *taps)), *needs, _WORDS if words else _PRODUCTS)
 
 
 _CALL = WINDOWS_CALL.format(
@@ -382,4 +362,5 @@ GEMM = Kernel(
 NIBBLES = tuple(
     replace(kernel, name=f"{kernel.name}_nibbles", match=_match_nibbles, weight_bits=(BITS,)) for kernel in (CONV, GEMM)
 )
-KERNELS = (CONV, GEMM, *NIBBLES)
+WORDS = tuple(replace(kernel, name=f"{kernel.name}_words", match=_match_words) for kernel in (CONV, GEMM))
+KERNELS = (CONV, GEMM, *NIBBLES, *WORDS)

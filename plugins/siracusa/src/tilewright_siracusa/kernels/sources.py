@@ -20,6 +20,7 @@ def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) ->
 
 
 FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
+WORD_FINISH = c_template("tw_xp_finish_${limit}", "word_finish.c.mako")
 DOT = c_template("tw_xp_dot_${kind}${'_nibbles' if nibbles else ''}${'_apart' if apart else ''}", "dot.c.mako")
 TOTALS = c_template("tw_xp_totals_${kind}", "totals.c.mako")
 TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")

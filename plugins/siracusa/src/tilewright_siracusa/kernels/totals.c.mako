@@ -1,9 +1,9 @@
 <%doc>
-Needs kind: "ss" or "us", whether the bytes of x are signed.
+Needs kind: "ss" or "us", whether the bytes of x are signed, or "hh", halves.
 </%doc>\
-#include "nibbles.h"
-
-<% instruction = {"ss": "SDOTSP", "us": "SDOTUSP"}[kind] %>\
+#include "xpulp.h"
+<% ones = "TW_XP_ONES_H" if kind == "hh" else "TW_XP_ONES" %>\
+<% instruction = {"ss": "SDOTSP", "us": "SDOTUSP", "hh": "SDOTSP_H"}[kind] %>\
 % for pixels in (2, 1):
 <%
     sums, starts, values = (names[:pixels] for names in (["s0", "s1"], ("t1", "t3"), ("a6", "a7")))
@@ -28,13 +28,13 @@ TW_KERNEL void tw_xp_totals${pixels}_${kind}(int32_t count, const uint8_t *const
 % endfor
         TW_XP_LOOP_END
         : ${", ".join(f'[{s}] "+&r"({s})' for s in sums)}, [runs] "+&r"(runs)
-        : [outer] "r"(count), [inner] "r"(words), [ones] "r"(TW_XP_ONES)
+        : [outer] "r"(count), [inner] "r"(words), [ones] "r"(${ones})
         : "memory", ${", ".join(f'"{register}"' for register in (*starts, *values))});
 #else
     for (int32_t run = 0; run < count; ++run) {
         for (int32_t i = 0; i < words; ++i) {
 % for i, s in enumerate(sums):
-            ${s} = tw_xp_sdot_${kind}(${s}, tw_xp_load(runs[${added(f"({times(pixels, 'run')})" if pixels > 1 else "run", i)}] + (4 * i)), TW_XP_ONES);
+            ${s} = tw_xp_sdot_${kind}(${s}, tw_xp_load(runs[${added(f"({times(pixels, 'run')})" if pixels > 1 else "run", i)}] + (4 * i)), ${ones});
 % endfor
         }
     }

@@ -4,7 +4,12 @@ sums are kept in `kept`, from the first part to the last), nibbles (two channels
 </%doc>\
 #include "xpulp.h"
 
-/* One row of results: `outputs` channels, each${" two" if nibbles else ""} with a row of `row` bytes of weights, ${"each with a" if nibbles else "its"} bias and ${"a" if nibbles else "its"} scale. */
+% if nibbles:
+/* One row of results: `outputs` channels, each two with a row of `row` bytes of weights, each with a bias and a
+ * scale. */
+% else:
+/* One row of results: `outputs` channels, each with a row of `row` bytes of weights, its bias and its scale. */
+% endif
 TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_limits to, const uint8_t *x, const uint8_t *w,
         const int32_t *b, uint8_t *y, uint8_t *copy${", int32_t *kept, int32_t first, int32_t last" if part else ""})
 {

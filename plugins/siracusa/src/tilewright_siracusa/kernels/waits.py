@@ -79,7 +79,7 @@ def waiting(kernel: Kernel) -> Kernel:
 
 
 def _factor_of(name: str) -> Callable[[Matched], float]:
-    if name in ("siracusa.qconv", "siracusa.qconv_nibbles"):
+    if name in ("siracusa.qconv", "siracusa.qconv_nibbles", "siracusa.qconv_words"):
         return _of_convolution
     if name == "siracusa.div_f32":
         return lambda site: QUOTIENTS if is_straight(site) else DIVIDED

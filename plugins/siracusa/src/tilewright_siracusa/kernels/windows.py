@@ -12,6 +12,7 @@ ${{function}}((tw_xp_windows){{
 }}, {arguments});"""
 
 
-def pad_word(value: int) -> str:
-    """Four times the byte that a position outside holds, as C."""
-    return f"UINT32_C(0x{(value & 255) * 0x01010101:08x})"
+def pad_word(value: int, value_bytes: int = 1) -> str:
+    """What positions outside hold, of so many bytes each, as often as a word holds it, as C."""
+    word = (value & 255) * 0x01010101 if value_bytes == 1 else (value & 65535) * 0x00010001
+    return f"UINT32_C(0x{word:08x})"
