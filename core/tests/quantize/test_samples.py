@@ -46,6 +46,8 @@ def test_labels_and_other_types(tmp_path: Path) -> None:
         ({"picture": np.zeros((2, 1, 4, 4))}, "no array 'image': it has picture"),
         ({"image": np.zeros((2, 1, 5, 4))}, "'image' is 2 x 1 x 5 x 4; samples x 1 x 1 x 4 x 4"),
         ({"image": np.zeros(16)}, "'image' is 16"),
+        ({"image": np.full((2, 1, 4, 4), np.inf, np.float32)}, "'image' has infinities or NaN"),
+        ({"image": np.full((2, 1, 4, 4), np.nan)}, "'image' has infinities or NaN"),
         ({"image": np.zeros((0, 1, 4, 4))}, "or none: 'image' 0"),
         ({"image": np.zeros((2, 1, 4, 4)), "labels": np.zeros(2)}, "'labels' must be one integer"),
         ({"image": np.zeros((2, 1, 4, 4)), "labels": np.zeros(3, np.int64)}, "each of the 2 samples"),

@@ -142,7 +142,10 @@ def test_boxes_have_short_labels_and_whole_names() -> None:
         (None, "(estimate)"),
         (1100, "(estimate)"),
         (900, "(estimate)"),  # soft
-        (1024, "36 B too many: give the pools less, as --memory ram=984"),
+        (
+            1024,
+            "36 B more than the limits: where the machine has no more, pools have 984 B",
+        ),
     ],
 )
 def test_the_stack_needs_room_beside_the_pools(limit: int | None, said: str) -> None:

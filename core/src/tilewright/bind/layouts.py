@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from tilewright.ir.graphs.chains import rewired
 from tilewright.ir.graphs.graph import Graph, Node, Site
 from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.layer import Layer
@@ -138,7 +139,8 @@ def insert_relayouts(
             for name in (extra.node.inputs[0], extra.node.outputs[0]):
                 tensors.setdefault(name, replace(tensors[extra.value], name=name))
         nodes.extend(item.node for item in before)
-        nodes.append(replace(node, inputs=inputs, outputs=outputs))
+        relaid = replace(node, inputs=inputs, outputs=outputs)
+        nodes.append(rewired(relaid, operator, tensors) if node.links else relaid)
         nodes.extend(item.node for item in after)
     return Relaid(graph=graph.with_nodes(tuple(nodes), tensors=tensors), layouts=chosen)
 

@@ -79,6 +79,8 @@ def _sampled(arrays: Mapping[str, Array], network_input: NetworkInput, file: Pat
         wanted = " x ".join(str(extent) for extent in network_input.shape)
         actual = " x ".join(str(extent) for extent in arrays[network_input.name].shape)
         raise _refused(file, f"'{network_input.name}' is {actual}; samples x {wanted} is what the network takes")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise _refused(file, f"'{network_input.name}' has infinities or NaN, of which no range can be made")
     return array
 
 

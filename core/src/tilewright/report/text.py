@@ -49,7 +49,7 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
 
 
 def _all_ram(report: Report) -> Iterator[str]:
-    """Pools and stack together, where a target knows its stack; and what to type where pools leave it no room."""
+    """Pools and stack together, where a target knows its stack; and what there is for pools that leave it no room."""
     if ram := report.get("ram"):
         taken = f"{ram['pools_bytes']:,} B above and {ram['stack_bytes']:,} B of stack"
         yield f"  {ram['total_bytes']:,} B of RAM in all: {taken} ({ram['kind']}){_no_room(report['pools'], ram)}"
@@ -65,7 +65,7 @@ def _no_room(pools: Sequence[Mapping[str, Any]], ram: Mapping[str, Any]) -> str:
     limit = align_down(last["limit_bytes"] - over, 8)
     if ram["pools_bytes"] > sum(limits) or limit <= 0:  # soft limits, or none that could be lowered
         return ""
-    return f"; that is {over:,} B too many: give the pools less, as --memory {last['name']}={limit}"
+    return f"; {over:,} B more than the limits: where the machine has no more, pools have {limit:,} B"
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:

@@ -44,16 +44,16 @@ typedef struct {
     int32_t before;
     int32_t after;
     int32_t share; /* weight of the one after, of `divisor` */
-} tw_between;
+} tw_neighbours;
 
-TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
+TW_KERNEL tw_neighbours tw_line_at(const tw_line *line, int32_t output)
 {
     const int32_t position = (line->slope * (line->first + output)) + line->offset;
     const int32_t rest = position % line->divisor;
     const int32_t below = (position / line->divisor) - ((rest < 0) ? 1 : 0);
     const int32_t low = (below < 0) ? 0 : ((below > line->last) ? line->last : below);
     const int32_t high = ((below + 1) < 0) ? 0 : (((below + 1) > line->last) ? line->last : (below + 1));
-    const tw_between between = {
+    const tw_neighbours between = {
         .before = (low - line->origin) * line->x_step,
         .after = (high - line->origin) * line->x_step,
         .share = (rest < 0) ? (rest + line->divisor) : rest,
@@ -122,9 +122,9 @@ TW_KERNEL void tw_qresize_linear_i8_i8(const tw_resize_linear p, int32_t zeros, 
 {
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.row.outputs; ++j) {
-            const tw_between row = tw_line_at(&p.row, j);
+            const tw_neighbours row = tw_line_at(&p.row, j);
             for (int32_t k = 0; k < p.column.outputs; ++k) {
-                const tw_between column = tw_line_at(&p.column, k);
+                const tw_neighbours column = tw_line_at(&p.column, k);
                 const int8_t *const xn = x + (n * p.x_batch);
                 int8_t *const yn = y + (n * p.y_batch) + (j * p.row.y_step) + (k * p.column.y_step);
                 const int32_t left = p.column.divisor - column.share;

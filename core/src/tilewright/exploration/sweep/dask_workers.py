@@ -56,10 +56,10 @@ class DaskWorkers:
         waiting = [sent[f"\0{number}"] for number in tasks]
         lost = 0
         for future in as_completed(waiting):
-            if future.status == "finished":
-                yield futures[future.key], future.result()
-            else:
+            if future.status in {"error", "cancelled"}:
                 lost += 1
+            else:  # of a worker that ended before it handed its result over, another works it out meanwhile
+                yield futures[future.key], future.result()
         if lost:
             raise TilewrightError(
                 "TW1414",

@@ -8,6 +8,7 @@ of later nodes have the operator before their names (`add_B`), and what a node r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.ir.access.composition import composed
@@ -72,6 +73,19 @@ def chain_node(nodes: Sequence[Node], tensors: Mapping[str, Tensor], operators: 
         origin=tuple(dict.fromkeys(name for node in nodes for name in node.origin)),
         links=tuple(Link(node=node, output=tensors[node.outputs[0]]) for node in nodes),
     )
+
+
+def rewired(chain: Node, operator: Operator, tensors: Mapping[str, Tensor]) -> Node:
+    """`chain`, whose inputs and outputs were renamed, with nodes that read and write those."""
+    links, at = list[Link](), 0
+    for link, member in zip(chain.links, operator.members, strict=True):
+        own = chain.inputs[at : at + len(link.node.inputs)]
+        names = tuple(new or old for new, old in zip(own, link.node.inputs, strict=True))
+        links.append(replace(link, node=replace(link.node, inputs=names)))
+        at += len(member.inputs)
+    last = replace(links[-1].node, outputs=chain.outputs)
+    links[-1] = Link(node=last, output=tensors[chain.outputs[0]])
+    return replace(chain, links=tuple(links))
 
 
 def unproved(site: Site, operators: Mapping[str, Operator]) -> str:

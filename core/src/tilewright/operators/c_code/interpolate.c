@@ -11,10 +11,10 @@ TW_KERNEL void tw_resize_linear_f32(const tw_resize_linear p, const float *x, fl
 {
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.row.outputs; ++j) {
-            const tw_between row = tw_line_at(&p.row, j);
+            const tw_neighbours row = tw_line_at(&p.row, j);
             const float lower = (float)row.share / (float)p.row.divisor;
             for (int32_t k = 0; k < p.column.outputs; ++k) {
-                const tw_between column = tw_line_at(&p.column, k);
+                const tw_neighbours column = tw_line_at(&p.column, k);
                 const float right = (float)column.share / (float)p.column.divisor;
                 const float *const xn = x + (n * p.x_batch);
                 float *const yn = y + (n * p.y_batch) + (j * p.row.y_step) + (k * p.column.y_step);

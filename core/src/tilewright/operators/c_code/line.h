@@ -36,16 +36,16 @@ typedef struct {
     int32_t before;
     int32_t after;
     int32_t share; /* weight of the one after, of `divisor` */
-} tw_between;
+} tw_neighbours;
 
-TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
+TW_KERNEL tw_neighbours tw_line_at(const tw_line *line, int32_t output)
 {
     const int32_t position = (line->slope * (line->first + output)) + line->offset;
     const int32_t rest = position % line->divisor;
     const int32_t below = (position / line->divisor) - ((rest < 0) ? 1 : 0);
     const int32_t low = (below < 0) ? 0 : ((below > line->last) ? line->last : below);
     const int32_t high = ((below + 1) < 0) ? 0 : (((below + 1) > line->last) ? line->last : (below + 1));
-    const tw_between between = {
+    const tw_neighbours between = {
         .before = (low - line->origin) * line->x_step,
         .after = (high - line->origin) * line->x_step,
         .share = (rest < 0) ? (rest + line->divisor) : rest,

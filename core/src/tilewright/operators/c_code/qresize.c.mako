@@ -6,9 +6,9 @@ TW_KERNEL void ${function}(const tw_resize_linear p, int32_t zeros, ${rounding.w
 {
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.row.outputs; ++j) {
-            const tw_between row = tw_line_at(&p.row, j);
+            const tw_neighbours row = tw_line_at(&p.row, j);
             for (int32_t k = 0; k < p.column.outputs; ++k) {
-                const tw_between column = tw_line_at(&p.column, k);
+                const tw_neighbours column = tw_line_at(&p.column, k);
                 const ${x_type} *const xn = x + (n * p.x_batch);
                 ${y_type} *const yn = y + (n * p.y_batch) + (j * p.row.y_step) + (k * p.column.y_step);
                 const int32_t left = p.column.divisor - column.share;

@@ -12,6 +12,9 @@ static void ${function}_pixel(int32_t channels, int32_t step, int32_t row, const
     (void)above;
     (void)zero_point;
 % endif
+% if columns == 1:
+    (void)step;
+% endif
     for (int32_t c = 0; c < channels; ++c) {
         const ${x_type} *from = x + c;
         const int8_t *with = w + c;
