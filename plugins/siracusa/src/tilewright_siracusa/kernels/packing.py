@@ -28,9 +28,9 @@ def pack(site: Matched) -> Mapping[str, Array]:
     """Weights, biases with scales, and a row of padding where it is needed."""
     form: Form = site.analysis
     layer = form.layer
-    given = layer.weights.reshape(layer.outputs, -1)
+    stated = layer.weights.reshape(layer.outputs, -1)
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes // form.value_bytes), np.int8)
-    filled[: layer.outputs, : given.shape[1]] = given
+    filled[: layer.outputs, : stated.shape[1]] = stated
     if form.nibbles:
         filled, layer = nibble_bytes(filled), replace(layer, bias=nibble_biases(layer.bias))
     elif form.shared:
