@@ -77,7 +77,9 @@ ${", &sums[j]" if summed else ""});
 % endif
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
-% if summed:
+% if summed and most == 1:
+        b.more[0] = tw_dsp_nibble_offset(sums[0], words / 2, UINT32_C(${flip}));
+% elif summed:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
             b.more[j] = tw_dsp_nibble_offset(sums[j], words / ${"count" if stripe or fewer else most} / 2, UINT32_C(${flip}));
         }
