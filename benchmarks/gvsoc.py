@@ -150,10 +150,10 @@ def lines(plan: Deployment, result: RunResult) -> Iterator[Line]:
             name=" + ".join(f"{number[name]} {sites[name].node.op}" for name in group.steps),
             kernels=" + ".join(bound.bindings[name].kernel.name for name in group.steps),
             macs=sum(operators[sites[name].node.op].macs(sites[name]) for name in group.steps),
-            tiles=max(candidate["tiles"] for candidate in works),
-            compute=sum(candidate["cycles"]["compute"] for candidate in works),
-            copies=sum(candidate["cycles"]["copy"] for candidate in works),
-            estimate=sum(candidate["cycles"]["total"] for candidate in works),
+            tiles=max(part["tiles"] for part in works),
+            compute=sum(part["cycles"]["compute"] for part in works),
+            copies=sum(part["cycles"]["copy"] for part in works),
+            estimate=sum(part["cycles"]["total"] for part in works),
             measured=sum(result.step_counts[name]["cycles"] for name in group.steps if name in result.step_counts),
         )
 

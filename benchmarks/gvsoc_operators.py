@@ -188,7 +188,7 @@ def with_types(layer: Layer, types: Mapping[DType, DType]) -> Layer:
         return layer
     site, inputs = (
         layer.site,
-        [None if candidate is None else converted(candidate, types) for candidate in layer.inputs],
+        [None if array is None else converted(array, types) for array in layer.inputs],
     )
     attributes = {name: widened(name, value, types) for name, value in site.node.attributes.items()}
     constants = [at for at, tensor in enumerate(site.inputs) if tensor is not None and tensor.name in site.constants]

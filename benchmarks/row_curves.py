@@ -293,7 +293,7 @@ def panel(curve: Measured, left: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="generic")
-    parser.add_argument("--network", action="append", choices=[candidate.name for candidate in NETWORKS])
+    parser.add_argument("--network", action="append", choices=[known.name for known in NETWORKS])
     parser.add_argument("--validate", action="store_true")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--save", type=Path)

@@ -86,7 +86,7 @@ class Layer:
             whole = layer.whole.box[loop]
             share *= (high - low) / (whole[1] - whole[0])
         macs = self.operator.macs(site) if self.operator in (CONV, GEMM, MATMUL) else 0
-        work = macs or sum(candidate.elements for candidate in site.inputs if candidate is not None)
+        work = macs or sum(tensor.elements for tensor in site.inputs if tensor is not None)
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
         count, estimate = work * share, self.kernel.cycles(layer.tile(box))
@@ -237,7 +237,7 @@ def of_16_bits(dtype: DType) -> Iterator[Layer]:
 
 def narrowed(inputs: list[Array | None], dtype: DType) -> list[Array | None]:
     """The same values, rounded to another type."""
-    return [None if candidate is None else candidate.astype(dtype.numpy) for candidate in inputs]
+    return [None if array is None else array.astype(dtype.numpy) for array in inputs]
 
 
 def rows() -> Iterator[tuple[Layer, Layer]]:

@@ -109,7 +109,7 @@ def row(network: Path, scratchpad_bytes: int) -> str:
 def groups_row(network: Path, near_kib: int) -> str:
     """One line of the second table."""
     result = [totals(planned(network, near_kib << 10, groups=groups)) for groups in GROUPS]
-    ratios = " | ".join(f"{totals_['bytes'] / result[0]['bound']:.3f}" for totals_ in result)
+    ratios = " | ".join(f"{figures['bytes'] / result[0]['bound']:.3f}" for figures in result)
     return f"| {network.stem} | {near_kib} | {ratios} | {result[-1]['total'] / result[0]['total']:.3f} |"
 
 

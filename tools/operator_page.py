@@ -49,8 +49,8 @@ def _row(title: str, each: Import) -> str:
         return f"| {title} | {span} inputs | {', '.join(attributes)} | |"
     refused = [f"({name})" for name in sorted(schema.attributes) if name not in attributes]
     shown = [f"**{name}**" if name in schema.required else name for name in attributes]
-    inputs = [_input(candidate) for candidate in schema.inputs[: each.max_inputs]]
-    known = {*attributes, *(candidate.name for candidate in schema.inputs)}
+    inputs = [_input(declared) for declared in schema.inputs[: each.max_inputs]]
+    known = {*attributes, *(declared.name for declared in schema.inputs)}
     rules = [rule.text for rule in rules_of(each.op_type, each.since) if rule.name in known and not each.domain]
     return f"| {title} | {', '.join(inputs)} | {', '.join((*shown, *refused))} | {', '.join(rules)} |"
 

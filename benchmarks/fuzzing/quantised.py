@@ -70,8 +70,8 @@ def _own(activations: str = "int8", weights: str = "8", *, per_channel: bool = T
         from tilewright.quantize.stored_recurrences import quantise_recurrent
 
         recipe = Recipe(activations=activations, weights=weights, per_channel=per_channel)  # type: ignore[arg-type]
-        samples_ = Samples(inputs=tuple(samples))
-        made = made_of(network.file, recipe, None, samples_, samples_)
+        calibration = Samples(inputs=tuple(samples))
+        made = made_of(network.file, recipe, None, calibration, calibration)
         quantise_recurrent(made.prepared, made.file, samples, "int16" if activations == "int16" else "int8")
         file.write_bytes(made.file.read_bytes())
 

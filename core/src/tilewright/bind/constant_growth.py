@@ -75,7 +75,7 @@ def _widened_bytes(layer: Layer, candidates: NodeCandidates) -> int:
     bits = layer.site.node.weight_bits
     if bits in layer.kernel.weight_bits:
         return 0
-    kept = [_bytes(candidate) for candidate in candidates.layers if bits in candidate.kernel.weight_bits]
+    kept = [_bytes(other) for other in candidates.layers if bits in other.kernel.weight_bits]
     return max(0, _bytes(layer) - min(kept)) if kept else 0
 
 

@@ -33,7 +33,7 @@ def computed_again(bound: Bound, wanted: Recomputation) -> tuple[Bound, str]:
     """
     graph, value = bound.graph, wanted.value
     node = _writer(graph, wanted)
-    nodes = {candidate.name for candidate in graph.nodes}
+    nodes = {member.name for member in graph.nodes}
     again = replace(node, name=_fresh(node.name, nodes), outputs=(_fresh(value, graph.tensors),))
     copied = again.outputs[0]
     tensors = {**graph.tensors, copied: replace(graph.tensors[value], name=copied)}
@@ -89,4 +89,4 @@ def _fresh(name: str, taken: Collection[str]) -> str:
     """What a copy is called, and a copy of a copy."""
     hint = first_name(name) + _AGAIN
     names = chain((hint,), (f"{hint}_{number}" for number in count(2)))
-    return next(candidate for candidate in names if candidate not in taken)
+    return next(option for option in names if option not in taken)

@@ -244,13 +244,13 @@ def chosen_json(chosen: Chosen, network: Template) -> dict[str, Any]:
         "bits": {choice.name: chosen.found.bits.of(choice) for choice in network.choices},
         "tried": [
             {
-                "name": candidate.name,
-                "ram_bytes": candidate.taken.ram,
-                "flash_bytes": candidate.taken.flash,
-                "milliseconds": candidate.taken.ms or None,
-                "noise": candidate.noise,
+                "name": rival.name,
+                "ram_bytes": rival.taken.ram,
+                "flash_bytes": rival.taken.flash,
+                "milliseconds": rival.taken.ms or None,
+                "noise": rival.noise,
             }
-            for candidate in (*chosen.rivals, chosen.found)
+            for rival in (*chosen.rivals, chosen.found)
         ],
     }
 

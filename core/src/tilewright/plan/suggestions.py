@@ -329,7 +329,7 @@ def _whole_ends(plan: Allocated) -> bool:
 
 
 def _note(plan: Allocated, allocated: Allocated, request: Request) -> Diagnostic:
-    here, there = (f"{max(0.0, 100 * cycle_ratio(plan_)):.1f} %" for plan_ in (plan, allocated))
+    here, there = (f"{max(0.0, 100 * cycle_ratio(outcome)):.1f} %" for outcome in (plan, allocated))
     gives = f"inputs and outputs stay in your buffers -> {taken(allocated)}, about {there} more cycles"
     return Diagnostic(
         code="TW5039",

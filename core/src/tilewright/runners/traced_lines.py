@@ -98,7 +98,7 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
             place = region.steps.index(made[value])
             step, loop, stripes = region.steps[place], schedule.loops[place], schedule.stripes
             layer = bound.layers[step]
-            extents = {candidate.name: candidate.extent for candidate in layer.access.loops}
+            extents = {axis_loop.name: axis_loop.extent for axis_loop in layer.access.loops}
             axes = layer.access.axes[layer.operator.outputs[0]] if isinstance(layer.access, MapAccess) else ()
             axis_of = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}
             yield TracedRows(

@@ -65,6 +65,6 @@ def integer_recurrence(
         chosen |= {"linear_before_reset": int(optional and dtype is DType.I8)}
     beside = (integers(np.int32, -4096, 4096, gates * hidden) if optional else None, gate_table())
     states = extra[: 2 if op == "QLSTM" else 1] if optional else ()
-    inputs_ = (integers(values, low, high, steps, batches, inputs), *weights, bias, *beside, *states)
+    operands = (integers(values, low, high, steps, batches, inputs), *weights, bias, *beside, *states)
     kind = f"{'everything' if optional else ''}{' of 16 bits' if dtype is DType.I16 else ''}"
-    return Sample(op=op, kind=kind, inputs=inputs_, attributes={**chosen, **changes}, constants=(1, 2, 3, 4, 5))
+    return Sample(op=op, kind=kind, inputs=operands, attributes={**chosen, **changes}, constants=(1, 2, 3, 4, 5))

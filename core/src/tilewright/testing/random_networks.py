@@ -88,7 +88,7 @@ class _Draft:
         name = self.sketch.node(op, inputs, attributes)
         site = self.sketch.graph(()).site(self.sketch.nodes[-1])
         known = {**self.sketch.constants, **self.values}
-        (self.values[name],) = self.operators[op].reference(site, [known[candidate] for candidate in inputs])
+        (self.values[name],) = self.operators[op].reference(site, [known[source] for source in inputs])
         return name
 
     def quantised(self, value: str) -> str:

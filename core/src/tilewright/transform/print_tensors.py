@@ -93,11 +93,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         after = _prints(program, (tensor for tensor in own if tensor.kind == "outputs"), settings, statement.step)
         body.extend((*before, statement, *after))
     kinds = dict.fromkeys(tensor.dtype for own in operands for tensor in own)
-    used = [
-        kind
-        for kind in kinds
-        if _mentions((*body, *(candidate for step in steps for candidate in step.statements)), kind)
-    ]
+    used = [kind for kind in kinds if _mentions((*body, *(inner for step in steps for inner in step.statements)), kind)]
     if not used:
         raise usage_error(
             "TW1112",

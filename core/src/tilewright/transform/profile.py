@@ -76,9 +76,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
             continue
         timed.append(statement)
         activity = _activity(statement)
-        following = next(
-            (_activity(candidate) for candidate in body[position + 1 :] if not isinstance(candidate, Mark)), ""
-        )
+        following = next((_activity(inner) for inner in body[position + 1 :] if not isinstance(inner, Mark)), "")
         if activity and activity != following:
             timed.append(_call("tw_spent", activity))
     return tuple(timed)

@@ -4,19 +4,15 @@ Does not know who asks, or how the verdict is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilewright.comparison.moves import LossyRun, exact_spans, lossy_runs, moves_of
 from tilewright.comparison.vectors import VectorSet
-from tilewright.comparison.verdicts import Drift, Move, OutputVerdict, StepVerdict, Verdict
+from tilewright.comparison.verdicts import OutputVerdict, StepVerdict, Verdict
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.log_span import INFO, log_begin, log_span, with_log_span
+from tilewright.ir.log_span import INFO, log_span, with_log_span
 from tilewright.validation.blame import run_on, with_blame
 from tilewright.validation.verdict_text import mismatch, verdict_text
 from tilewright.validation.window_streams import unseen_calls, window_stream
@@ -25,12 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tilewright.ir.graphs.graph import Graph
     from tilewright.ir.programs.runner import Runner, RunResult
 
     Array = npt.NDArray[np.generic]
-
-Wanted = Callable[[Mapping[str, "Array"]], dict[str, "Array"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +76,10 @@ class Validation:
         """What is wrong, as the error TW6002 or TW6003 that the command ends with; None where all is well."""
         if self.passed:
             return None
-        error = mismatch(self.verdict, lambda: _faulty_pass(self.deployment, self.sets))
+        from tilewright.validation.pass_drift import PassDrift
+
+        passes = PassDrift(deployment=self.deployment, vectors=self.sets)
+        error = mismatch(self.verdict, passes.faulty_pass)
         return with_blame(error, self.deployment)
 
     def __str__(self) -> str:
@@ -128,8 +124,10 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
     from tilewright.comparison.reference import run
     from tilewright.comparison.verdicts import judge_run
     from tilewright.config.recurrent_state import run_stream
+    from tilewright.validation.pass_drift import PassDrift
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
+    passes = PassDrift(deployment=deployment, vectors=vectors)
     windows = window_stream(deployment, vectors)
     seen, outputs = vectors[windows.unseen :], result.outputs[windows.unseen :]
     frames, reference_values = run_stream(
@@ -154,136 +152,11 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
             bounds={} if deployment.states else bounds(graph, reference_values, operators),
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
-        drift=_drifts(deployment, vectors, graph, reference_values),
-        moves=_moves(deployment, vectors),
+        drift=passes.drifts(graph, reference_values),
+        moves=passes.moves(),
         windows=windows.judged(result),
         unseen=windows.unseen,
     )
-
-
-def _drifts(
-    deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
-) -> tuple[Drift, ...]:
-    """How far `graph`, which has these values, is from the graph as it was imported, and how far passes that may change
-    nothing have moved it before, between and after those that may.
-    """
-    spans = exact_spans(deployment.imported.graph, _lossy_runs(deployment), graph)
-    return tuple(
-        drift
-        for start, end in spans
-        for drift in _span_drifts(
-            deployment, vectors, start, end, values if end is graph else _computed(deployment, vectors, end)
-        )
-    )
-
-
-def _moves(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> tuple[Move, ...]:
-    """How far passes that may change what is computed have moved the outputs."""
-    return tuple(
-        move
-        for run in _lossy_runs(deployment)
-        for move in moves_of(run, *(_computed(deployment, vectors, each) for each in (run.before, run.after)))
-    )
-
-
-def _lossy_runs(deployment: Deployment) -> tuple[LossyRun, ...]:
-    return lossy_runs(deployment.imported.graph, deployment.rewritten.trail)
-
-
-def _span_drifts(
-    deployment: Deployment,
-    vectors: tuple[VectorSet, ...],
-    start: Graph,
-    end: Graph,
-    values: Sequence[Mapping[str, Array]],
-) -> tuple[Drift, ...]:
-    """How far `end`, which has these values, is from `start`. One that is too far as a whole is right where it is so
-    pass by pass: values that an early one keeps may have gone behind a later one. Streams are judged as a whole.
-    """
-    from tilewright.comparison.drift import all_within, stepwise
-
-    result = _drifts_between(deployment, vectors, start, end, values)
-    if deployment.slid or all_within(result):
-        return result
-    return stepwise(result, _between(deployment, start, end), partial(_is_near, deployment, vectors))
-
-
-def _between(deployment: Deployment, start: Graph, end: Graph) -> list[Graph]:
-    """The graphs behind every pass from `start` on to `end`, both of them included."""
-    graphs = [deployment.imported.graph, *(item.graph for item in deployment.rewritten.trail if not item.idle)]
-    places = {id(graph): at for at, graph in enumerate(graphs)}
-    at = places.get(id(start))
-    return [start, end] if at is None else [*graphs[at : places.get(id(end), len(graphs))], end]
-
-
-def _drifts_between(
-    deployment: Deployment,
-    vectors: tuple[VectorSet, ...],
-    start: Graph,
-    end: Graph,
-    values: Sequence[Mapping[str, Array]],
-) -> tuple[Drift, ...]:
-    """The same as a whole. Of streams nobody holds what would excuse more."""
-    from tilewright.comparison.drift import drifts, excused
-
-    operators = deployment.registry.operators
-    before = _computed(deployment, vectors, start, _outputs_of(start) if deployment.slid else dict)
-    drifted = drifts(start, before, values)
-    return drifted if deployment.slid else excused(drifted, start, end, before, operators)
-
-
-def _is_near(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Graph, end: Graph) -> bool:
-    """Whether it is so as a whole."""
-    from tilewright.comparison.drift import all_within
-
-    return all_within(_drifts_between(deployment, vectors, start, end, _computed(deployment, vectors, end)))
-
-
-def _computed(
-    deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, wanted: Wanted = dict
-) -> list[dict[str, Array]]:
-    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window of each call
-    that is seen.
-    """
-    from tilewright.comparison.reference import run
-    from tilewright.config.recurrent_state import initial_states, next_states
-
-    operators = deployment.registry.operators
-    frames = [item.inputs for item in vectors]
-    windows = deployment.slid.windows(frames) if deployment.slid else iter(frames)
-    unseen = unseen_calls(deployment, vectors)
-    states = [state for state in deployment.states if state.input in graph.inputs]
-    states_now = initial_states(states)
-    computed: list[dict[str, Array]] = []
-    for number, frame in enumerate(islice(windows, unseen, None), unseen + 1):
-        log_begin("the reference of set %d of %d", number, len(frames))
-        values = run(graph, {**frame, **states_now}, operators)
-        states_now = next_states(states, values)
-        computed.append(wanted(values))
-    return computed
-
-
-def _outputs_of(graph: Graph) -> Wanted:
-    """Of a long stream nobody holds all values of all windows."""
-    return lambda values: {name: values[name] for name in graph.outputs}
-
-
-def _faulty_pass(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> str:
-    """The graph pass that takes an output too far from what the model, or a lossy pass before it, computes."""
-    from tilewright.comparison.drift import guilty_pass
-
-    start, trail = deployment.imported.graph, deployment.rewritten.trail
-    for record in trail:
-        if record.lossy and not record.idle:
-            start = record.graph
-        elif guilty := guilty_pass([(record.name, record.graph)], partial(_is_right, deployment, vectors, start)):
-            return guilty
-    return ""
-
-
-def _is_right(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Graph, end: Graph) -> bool:
-    drifted = _span_drifts(deployment, vectors, start, end, _computed(deployment, vectors, end))
-    return all(drift.within for drift in drifted)
 
 
 def _run(

@@ -43,7 +43,7 @@ def demand_stack(stacks: Stacks, platform: Platform, folder: Path, objects: Iter
     """TilewrightError TW5063 (exit 2) where code in `folder`, compiled with `WRITTEN`, needs more than is planned. The
     file with `main` is left out: a core outside the team runs it, or one that computes nothing.
     """
-    files = [folder / f"{candidate.removesuffix('.o')}.ci" for candidate in objects]
+    files = [folder / f"{object_file.removesuffix('.o')}.ci" for object_file in objects]
     texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
     needed = deepest_bytes(text for text in texts if _MAIN not in text)
     there, least = stacks.one_bytes(platform), needed + PROGRAM_BYTES // 2

@@ -54,9 +54,7 @@ class Replay:
             if group is None and step.copies:
                 yield from self._run(index, [step])
             elif group is not None and step.name == group.name:
-                yield from self._run(
-                    index, [candidate for candidate in self.scheduled.steps if candidate.name in group.steps]
-                )
+                yield from self._run(index, [member for member in self.scheduled.steps if member.name in group.steps])
         yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
         for name in self.graph.inputs:
             if self._buffer(name).name not in self.allocated.placements:
@@ -66,7 +64,7 @@ class Replay:
         """Steps that are tiled together run as one, where the last of them stands."""
         step = steps[-1]
         at = f"at step {index} '{step.name}'"
-        reads, writes = self._touched([name for candidate in steps for name in candidate.nodes])
+        reads, writes = self._touched([name for member in steps for name in member.nodes])
         scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
         for span in scratch:
             self.contents.clear(span)

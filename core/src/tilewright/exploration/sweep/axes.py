@@ -61,7 +61,7 @@ def axes_of(table: Mapping[str, Any]) -> Iterator[Axis]:
 def demand_apart(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     """The axes. TilewrightError TW1412 (exit 2) where two are about one thing."""
     result = tuple(axes)
-    names = [candidate.name for candidate in result]
+    names = [other.name for other in result]
     for name in names:
         if names.count(name) > 1:
             raise unreadable(f"'{name}' is varied twice", f"say it once: {name}=A,B,C")

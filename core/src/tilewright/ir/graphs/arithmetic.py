@@ -47,8 +47,8 @@ class ArithmeticChoice:
     def of(self, node: Node) -> Arithmetic:
         """The arithmetic of a layer, by its name or those of the nodes that it came from."""
         names = (node.name, *node.origin)
-        name_ = self.own
+        chosen = self.own
         for pattern, name in self.rules:
             if any(each == pattern or fnmatchcase(each, pattern) for each in names):
-                name_ = name
-        return self.known[name_]
+                chosen = name
+        return self.known[chosen]

@@ -210,7 +210,7 @@ class Program:
     def address(self, buffer: str) -> Expression:
         """A buffer's first byte in the run function. KeyError for one in the caller's memory."""
         place = self.allocated.placements[buffer]
-        kinds = {candidate.name: candidate.kind for candidate in self.allocated.tiled.buffers}
+        kinds = {placed.name: placed.kind for placed in self.allocated.tiled.buffers}
         bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.holds}
         alone = {name: pool.base for pool in self.pools for name in pool.holds}
         base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]

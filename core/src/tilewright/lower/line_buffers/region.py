@@ -266,7 +266,7 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, lowering: 
     machine, sink = lowering.machine, lowering.machine.numbers[region.name]
     final = call.one.step.name == region.name
     total = len(region.line_buffers.calls) if region.line_buffers else 0
-    numbers = ", ".join(str(candidate.one.index) for candidate in calls)
+    numbers = ", ".join(str(row_call.one.index) for row_call in calls)
     often = f" for each of {len(call.stripes.stripes.bounds)} stripes" if call.stripes else ""
     whose = f"steps {numbers} together" if len(calls) > 1 else f"step {numbers} alone"
     line = f"{whose}, in {total} calls{often}" if final else f"by rows, in the function of step {sink}"

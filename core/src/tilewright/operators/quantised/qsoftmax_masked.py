@@ -9,6 +9,7 @@ QSoftmax, over the same table; its attributes, without `rounding`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -109,9 +110,11 @@ def _values(call: Call) -> Mapping[str, object]:
     loops = nest(walk([y.extents[index] for index in rows], steps, "Y"), 0)
     wide = _is_wide(call.site)
     entries = {} if wide else {"entries": len(table_of(call.site))}
+    function = f"tw_qsoftmax_masked_{x.dtype.value}_{y.dtype.value}"
     return {
         "masked": True,
-        "function": f"tw_qsoftmax_masked_{x.dtype.value}_{y.dtype.value}",
+        "function": function,
+        "row": f"{function}_row" if wide else "tw_qsoftmax",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
         "lowest": x.dtype.limits[0],
@@ -157,30 +160,19 @@ QMASKED_SOFTMAX_PORTABLE = Kernel(
     source=(c_template("${function}", "qsoftmax_masked.c.mako"),),
     call=NEST
     + """\
-${function}((tw_qsoftmax){
+${function}((${row}){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
 }, ${X}${at["X"]}, ${M}${at["M"]}, ${m_step}, ${T}, ${Y}${at["Y"]});""",
 )
 
-QMASKED_SOFTMAX_WIDE = Kernel(
+QMASKED_SOFTMAX_WIDE = replace(
+    QMASKED_SOFTMAX_PORTABLE,
     name="portable.qmasked_softmax_wide",
-    op="QMaskedSoftmax",
-    parallel=("*",),
     match=_match_wide,
-    access=lambda site: _access(site, "T[:]"),
-    pack=_packed,
     in_place=lambda site: (("X", "Y"),) if site.output.dtype not in BYTE_TYPES else (),
-    values=_values,
     source=(c_template("${function}", "qsoftmax_wide.c.mako"),),
-    call=NEST
-    + """\
-${function}((${function}_row){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, ${X}${at["X"]}, ${M}${at["M"]}, ${m_step}, ${T}, ${Y}${at["Y"]});""",
 )
 
 OPERATORS = (QMASKED_SOFTMAX,)

@@ -111,7 +111,7 @@ def _fitting_times(
         try:
             return _times(planner, bind(kernels), plan)
         except TilewrightError as error:
-            blocked = {candidate.subject for candidate in (error, *error.others)}
+            blocked = {failure.subject for failure in (error, *error.others)}
             if error.exit_code is not Exit.DOES_NOT_FIT or blocked.isdisjoint(kernels):
                 return {}
             kernels = {step: name for step, name in kernels.items() if step not in blocked}

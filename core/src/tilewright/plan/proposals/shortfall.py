@@ -285,7 +285,7 @@ def _places(buffer: Buffer, overflow: Overflow) -> tuple[str, ...]:
 
 def _has_room(plan: Allocated, scratch: Buffer, step: str, size_bytes: int) -> bool:
     """Whether a memory has so many bytes in a row while a step runs, beside everything but its scratch."""
-    index = [candidate.name for candidate in plan.tiled.scheduled.steps].index(step)
+    index = [member.name for member in plan.tiled.scheduled.steps].index(step)
     platform = plan.tiled.scheduled.bound.platform
     alive = [b for b in plan.tiled.buffers if b.first <= index <= b.last and b.kind not in LASTING]
     for memory in scratch.memories:

@@ -191,13 +191,13 @@ def _place(access: MapAccess, output: str, index: Index | None) -> tuple[int, st
 
 def _only_there(access: MapAccess, operand: str, place: int, loop: str) -> bool:
     """Whether no other axis of the operand is indexed by the loop, and its trips may be separated."""
-    kind = next(candidate.kind for candidate in access.loops if candidate.name == loop)
+    kind = next(axis_loop.kind for axis_loop in access.loops if axis_loop.name == loop)
     axes = access.axes[operand]
     return kind == "parallel" and not any(mentions(axis.index, loop) for at, axis in enumerate(axes) if at != place)
 
 
 def _reading(access: MapAccess, index: Index, loop: str) -> Reading:
-    trips = {candidate.name: (0, candidate.extent) for candidate in access.loops}
+    trips = {axis_loop.name: (0, axis_loop.extent) for axis_loop in access.loops}
     step = next(term.coefficient for term in index.terms if term.loop == loop)
     first, last = index.range({**trips, loop: (0, 1)})
     return Reading(step=step, first=first, last=last)

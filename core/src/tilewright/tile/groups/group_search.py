@@ -171,9 +171,9 @@ class _GroupSearch:
         """Whether what was found before is better, were all behind the computation but what comes first and goes last,
         or all behind the copies.
         """
-        copying = max(float(sum(candidate.cycles.sum() for candidate in here)) for here in traffic)
-        computing += sum(float(candidate.cycles.flat[-1 if candidate.item.written else 0]) for candidate in traffic[-1])
-        moved = sum(candidate.size_bytes for here in traffic for candidate in here)
+        copying = max(float(sum(crossing.cycles.sum() for crossing in here)) for here in traffic)
+        computing += sum(float(crossing.cycles.flat[-1 if crossing.item.written else 0]) for crossing in traffic[-1])
+        moved = sum(crossing.size_bytes for here in traffic for crossing in here)
         must = max(sum(self.bounds), 1)
         least = max(computing, copying) * ROUNDED
         return all(
@@ -262,22 +262,22 @@ def _doubled(
     """Two buffers for what is copied more than once, best gain per byte first while any of `left` bytes are there."""
     *outer, last = traffic
     grain = boxes.analysis.grains[-1]
-    sizes_each = [align_up(candidate.tile_bytes, grain) for candidate in last]
+    sizes_each = [align_up(crossing.tile_bytes, grain) for crossing in last]
     gains = [
-        (candidate.cycles.size - 1) * float(candidate.cycles.max()) / max(size, 1) * candidate.own
-        for candidate, size in zip(last, sizes_each, strict=True)
+        (crossing.cycles.size - 1) * float(crossing.cycles.max()) / max(size, 1) * crossing.own
+        for crossing, size in zip(last, sizes_each, strict=True)
     ]
     chosen = list(last)
     for at in sorted(range(len(last)), key=lambda at: -gains[at]):
         if gains[at] > 0 and sizes_each[at] <= left:
             chosen[at] = replace(last[at], copy=replace(last[at].copy, buffers=2))
             left -= sizes_each[at]
-    hop = replace(boxes.hops[-1], copies={candidate.key: candidate.copy for candidate in chosen})
+    hop = replace(boxes.hops[-1], copies={crossing.key: crossing.copy for crossing in chosen})
     return replace(boxes, hops=(*boxes.hops[:-1], hop)), (*map(tuple, outer), tuple(chosen))
 
 
 def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
-    return all(candidate.legal and not candidate.fault for here in traffic for candidate in here)
+    return all(crossing.legal and not crossing.fault for here in traffic for crossing in here)
 
 
 def _multiples(analysis: RegionAnalysis, boxes: Boxes) -> bool:

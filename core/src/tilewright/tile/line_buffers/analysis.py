@@ -172,7 +172,7 @@ class LineBufferAnalysis:
 
 def _windows(access: MapAccess, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
     """Where each trip of a loop begins and ends to read along an axis; None where a later one reads lower."""
-    whole = {candidate.name: (0, candidate.extent) for candidate in access.loops}
+    whole = {axis_loop.name: (0, axis_loop.extent) for axis_loop in access.loops}
     index = access.axes[operand.name][axis]
     spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(loop.extent + 1)]
     if any(item.low > two.low or item.high > two.high for item, two in pairwise(spans)):
@@ -216,7 +216,7 @@ def _moves(access: MapAccess, axis: Axis, loop: Loop) -> bool:
     """Whether the first and the last trip of a loop are at different places of an axis."""
     if not mentions(axis.index, loop.name):
         return False
-    whole = {candidate.name: (0, candidate.extent) for candidate in access.loops}
+    whole = {axis_loop.name: (0, axis_loop.extent) for axis_loop in access.loops}
     first, last = ({**whole, loop.name: (trip, trip + 1)} for trip in (0, loop.extent - 1))
     return axis.span(first).low < axis.span(last).low
 
@@ -256,6 +256,6 @@ def _moved_together(access: Access, operands: Sequence[StepOperand]) -> Iterator
         for operand in operands if loop else ():
             if operand.written or operand.constant or loop is None:
                 continue
-            axes = [at for at, candidate in enumerate(access.axes[operand.name]) if _moves(access, candidate, loop)]
+            axes = [at for at, place in enumerate(access.axes[operand.name]) if _moves(access, place, loop)]
             if len(axes) == 1 and index.extent > 1 and operand.shape[axes[0]] > 1:
                 yield (output.value, axis), (operand.value, axes[0])

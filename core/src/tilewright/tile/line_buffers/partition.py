@@ -97,9 +97,9 @@ class LineBufferSearch:
     def _alike(self, segment: Segment) -> Iterator[Segment]:
         """The segment, and others of the same steps that compute no more again."""
         yield segment
-        for candidate in self.segments[segment.last] if self.segments else ():
-            if candidate.first == segment.first and candidate.recomputed_macs <= segment.recomputed_macs:
-                yield candidate
+        for other in self.segments[segment.last] if self.segments else ():
+            if other.first == segment.first and other.recomputed_macs <= segment.recomputed_macs:
+                yield other
 
     def regions(self, division: LineBufferPartition) -> dict[str, Region]:
         """Its segments by rows as regions, by last step."""

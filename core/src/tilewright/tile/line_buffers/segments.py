@@ -116,7 +116,7 @@ def segments_with_edges(alike: StepSignatures, last: int, largest: int) -> Itera
     if first == last or loop is None or lives.placed_bytes(output) > largest:
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
-    for count in (candidate for candidate in counts if 1 < candidate <= MOST_STRIPES):
+    for count in (number for number in counts if 1 < number <= MOST_STRIPES):
         yield from _worth_a_look(alike, last, RowSchedule(stripes=count, kept_from=first), largest)
 
 

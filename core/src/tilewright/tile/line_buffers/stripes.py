@@ -107,7 +107,7 @@ def _reading(steps: LineBufferAnalysis, reader: BufferedStep, read: RowRead) -> 
     if not isinstance(access, MapAccess) or columns is None:
         raise TypeError(f"step '{reader.step.name}' has no columns")
     whole, loop, computed = (
-        {candidate.name: (0, candidate.extent) for candidate in access.loops},
+        {axis_loop.name: (0, axis_loop.extent) for axis_loop in access.loops},
         columns.loop,
         columns.computed,
     )

@@ -168,10 +168,10 @@ class LoopOrders:
     def _choices(self) -> list[_OperandOptions]:
         options = [self._options(order) for order in self.orders]
         several = [
-            item.name for item in self.problem.space.copied if any(len(choices_[item.name]) > 1 for choices_ in options)
+            item.name for item in self.problem.space.copied if any(len(option[item.name]) > 1 for option in options)
         ]
         self.axes = {name: 1 + number for number, name in enumerate(several)}  # of operands with something to choose
-        return [self._choice(item, [choices_[item.name] for choices_ in options]) for item in self.problem.space.copied]
+        return [self._choice(item, [option[item.name] for option in options]) for item in self.problem.space.copied]
 
     def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         """What is worth trying for each operand, whatever the points are."""

@@ -173,12 +173,14 @@ class StepTilings:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
             return StepTiling(hops=(), cycles=cycles)
-        key = tuple((candidate.key, candidate.hop.nest, copies_by_operand(candidate.hop)) for candidate in hop_tilings)
+        key = tuple(
+            (hop_tiling.key, hop_tiling.hop.nest, copies_by_operand(hop_tiling.hop)) for hop_tiling in hop_tilings
+        )
         if key not in self._costs:
             self._costs[key] = self._played(index, hop_tilings)
         cost = self._costs[key]
         return StepTiling(
-            hops=tuple(candidate.hop for candidate in hop_tilings),
+            hops=tuple(hop_tiling.hop for hop_tiling in hop_tilings),
             cycles=cost.total_cycles,
             moved_bytes=cost.in_bytes + cost.out_bytes,
             bound_bytes=cost.bound_bytes,
@@ -186,10 +188,10 @@ class StepTilings:
 
     def _played(self, index: int, hop_tilings: HopTilings) -> HopCost:
         """What a tiling costs over all hops."""
-        hops = [HopMemories(outer=candidate.hop.outer, inner=candidate.hop.inner) for candidate in hop_tilings]
-        analysis = single_step_analysis(self.machine, index, hops, [candidate.space for candidate in hop_tilings])
+        hops = [HopMemories(outer=hop_tiling.hop.outer, inner=hop_tiling.hop.inner) for hop_tiling in hop_tilings]
+        analysis = single_step_analysis(self.machine, index, hops, [hop_tiling.space for hop_tiling in hop_tilings])
         region = tiled_alone(
-            self.machine, self.machine.scheduled.steps[index], tuple(candidate.hop for candidate in hop_tilings)
+            self.machine, self.machine.scheduled.steps[index], tuple(hop_tiling.hop for hop_tiling in hop_tilings)
         )
         return altogether(region_costs(analysis, region))
 
@@ -244,9 +246,9 @@ class StepTilings:
         best = min((result for _, _, result in hop_tilings), key=lambda candidate: candidate.score)
         result = self._found(index, memories, (), (space, key), taken, [best])
         rolling = (
-            candidate for candidate in result if any(copy.window == "rolling" for copy in candidate.copies.values())
+            hop_tiling for hop_tiling in result if any(copy.window == "rolling" for copy in hop_tiling.copies.values())
         )
-        return [(space, key, candidate) for candidate in rolling]
+        return [(space, key, hop_tiling) for hop_tiling in rolling]
 
     def _may_gain(self, space: TilingSpace, key: Hashable, whole: Sequence[EstimatedTiling]) -> bool:
         """Whether tilings that cut reductions could be clearly better than all of `whole`."""
@@ -260,11 +262,11 @@ class StepTilings:
         self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
     ) -> tuple[TilingSpace, Hashable]:
         around = tuple(
-            (candidate.hop.inner, candidate.hop.nest, copies_by_operand(candidate.hop)) for candidate in outer
+            (hop_tiling.hop.inner, hop_tiling.hop.nest, copies_by_operand(hop_tiling.hop)) for hop_tiling in outer
         )
         known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
-            step, hops = self.machine.scheduled.steps[index], tuple(candidate.hop for candidate in outer)
+            step, hops = self.machine.scheduled.steps[index], tuple(hop_tiling.hop for hop_tiling in outer)
             space = step_space(self.machine, index, step, memories.inner, hops, resident, split=split)
             self._spaces[known] = space, SpaceSignature(space)
         return self._spaces[known]
@@ -310,7 +312,7 @@ class StepTilings:
         result = self.find(space, index, self.buffering, tables, beat)
         if not result and not beat and self.buffering == "double":
             result = self.find(space, index, "auto", tables, beat)  # those have two that gain most
-        return _KnownTilings(room, max((candidate.used_bytes for candidate in result), default=-1.0), result)
+        return _KnownTilings(room, max((hop_tiling.used_bytes for hop_tiling in result), default=-1.0), result)
 
     def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
         """What is worked out once for a hop of a step, whatever is resident."""

@@ -170,7 +170,7 @@ class StepAnalyses:
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(SpaceSignature(candidate) for candidate in spaces),
+            key=tuple(SpaceSignature(hop_space) for hop_space in spaces),
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),

@@ -82,10 +82,10 @@ def flattened(
     """
     if not isinstance(access, MapAccess) or image[axis] == 1:
         return None
-    if prod(candidate.extent for candidate in access.axes[operand]) != loop.extent:
+    if prod(index.extent for index in access.axes[operand]) != loop.extent:
         return None
-    if all(bare_loop(candidate) != loop.name for candidate in access.axes[operand]):
+    if all(bare_loop(index) != loop.name for index in access.axes[operand]):
         return None
     at = layout.index(axis)
-    runs, length = (prod(image[candidate] for candidate in axes) for axes in (layout[:at], layout[at + 1 :]))
+    runs, length = (prod(image[position] for position in axes) for axes in (layout[:at], layout[at + 1 :]))
     return Flattened(operand=operand, loop=loop, rows=FlattenedRows(runs=runs, length=length))

@@ -40,7 +40,7 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
     sums, others = SUMS[:width], OTHERS[:width]
     load, store, size = ("fld", "fsd", 8) if kind == "d" else ("flw", "fsw", 4)
     if kind == "s":
-        yield from (f"fsd {candidate}, {8 * at}(%[lanes])" for at, candidate in enumerate(sums))
+        yield from (f"fsd {register}, {8 * at}(%[lanes])" for at, register in enumerate(sums))
         for at, (left, right) in enumerate(zip(sums, others, strict=True)):
             yield f"flw {left}, {8 * at}(%[lanes])"
             yield f"flw {right}, {8 * at + 4}(%[lanes])"
@@ -53,11 +53,11 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
         yield from (f"fadd.{kind} {a}, {a}, {b}" for a, b in zip(sums, others, strict=True))
     if clip != "none":
         yield from (
-            f"fmadd.{kind} {MARKS[at % 4]}, {candidate}, {ZERO}, {MARKS[at % 4]}" for at, candidate in enumerate(sums)
+            f"fmadd.{kind} {MARKS[at % 4]}, {register}, {ZERO}, {MARKS[at % 4]}" for at, register in enumerate(sums)
         )
-        yield from (f"fmax.{kind} {candidate}, {candidate}, {LIMITS[0]}" for candidate in sums)
+        yield from (f"fmax.{kind} {register}, {register}, {LIMITS[0]}" for register in sums)
     if clip == "both":
-        yield from (f"fmin.{kind} {candidate}, {candidate}, {LIMITS[1]}" for candidate in sums)
+        yield from (f"fmin.{kind} {register}, {register}, {LIMITS[1]}" for register in sums)
     for at, left in enumerate(sums):
         yield f"{store} {left}, {size * at if dense else 0}(%[y])"
         if not dense:
@@ -92,7 +92,7 @@ def _limit_lines(clip: str, *, kind: str) -> tuple[str, ...]:
         lines.append(_line("add", mark, mark, "ft0", kind=kind))
         lines.append(_line("max", "ft2" if clip == "low" else register, "ft0", LIMITS[0], kind=kind))
     if clip == "both":
-        lines += [_line("min", "ft2", candidate, LIMITS[1], kind=kind) for candidate in SUMS[: len(MARKS)]]
+        lines += [_line("min", "ft2", register, LIMITS[1], kind=kind) for register in SUMS[: len(MARKS)]]
     return tuple(lines)
 
 
@@ -116,16 +116,16 @@ def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
     """
     sums = SUMS[:width]
     begin = {
-        "products": [f'"fld {candidate}, {8 * at}(%[b])\\n\\t"' for at, candidate in enumerate(sums)],
-        "sum": [f'"fcvt.d.w {candidate}, x0\\n\\t"' for candidate in sums],
-        "max": [f'"fmv.d {candidate}, {LOWEST}\\n\\t"' for candidate in sums],
+        "products": [f'"fld {register}, {8 * at}(%[b])\\n\\t"' for at, register in enumerate(sums)],
+        "sum": [f'"fcvt.d.w {register}, x0\\n\\t"' for register in sums],
+        "max": [f'"fmv.d {register}, {LOWEST}\\n\\t"' for register in sums],
     }
     return (
         *begin[kind],
         *_repeated(_tap_lines(sums, kind)),
-        *([_line("mul", candidate, candidate, FACTOR, kind="s") for candidate in sums] if kind == "sum" else []),
+        *([_line("mul", register, register, FACTOR, kind="s") for register in sums] if kind == "sum" else []),
         *_clip_lines(sums, clip),
-        *(f'"fsd {candidate}, {8 * at}(%[y])\\n\\t"' for at, candidate in enumerate(sums)),
+        *(f'"fsd {register}, {8 * at}(%[y])\\n\\t"' for at, register in enumerate(sums)),
     )
 
 
@@ -150,10 +150,10 @@ def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
 def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
     if clip == "none":
         return []
-    lines = [_marked(MARKS[at % 4], candidate, kind="s") for at, candidate in enumerate(sums)]
-    lines += [_line("max", candidate, candidate, LIMITS[0], kind="s") for candidate in sums]
+    lines = [_marked(MARKS[at % 4], register, kind="s") for at, register in enumerate(sums)]
+    lines += [_line("max", register, register, LIMITS[0], kind="s") for register in sums]
     return lines + (
-        [_line("min", candidate, candidate, LIMITS[1], kind="s") for candidate in sums] if clip == "both" else []
+        [_line("min", register, register, LIMITS[1], kind="s") for register in sums] if clip == "both" else []
     )
 
 
