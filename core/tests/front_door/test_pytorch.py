@@ -76,7 +76,7 @@ def _torch(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         no_grad=no_grad,
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "onnxscript", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "onnxscript", SimpleNamespace(__spec__=True))
     return torch
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from io import BytesIO
 from typing import Any
 
@@ -52,11 +53,9 @@ def _onnx_of(module: Any, args: tuple[Any, ...]) -> bytes:
     """By torch's newer exporter; by its older one where onnxscript, which the newer one needs, is not installed."""
     torch = sys.modules["torch"]
     try:
-        try:
-            import onnxscript  # noqa: F401
-
+        if find_spec("onnxscript"):
             data: bytes = torch.onnx.export(module, args, dynamo=True, verbose=False).model_proto.SerializeToString()
-        except ImportError:
+        else:
             file = BytesIO()
             torch.onnx.export(module, args, file, dynamo=False)
             data = file.getvalue()

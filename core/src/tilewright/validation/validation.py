@@ -116,9 +116,8 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 
 @with_log_span(INFO, "judge: every step and output against its reference")
 def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> Verdict:
-    """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
-    graph that is compiled is judged against the graph as imported, before any graph pass. Of long streams: the last.
-    """
+    """With state the sets are frames of one stream, each judged on the state that the run has made; of long streams the
+    last frames. Graph passes are judged against the graph as imported."""
     from tilewright.comparison.bounds import bounds
     from tilewright.comparison.outputs import judge_outputs, rounds
     from tilewright.comparison.reference import run
@@ -138,7 +137,6 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
     run_values = [{**output, **own} for output, own in zip(outputs, result.values[windows.unseen :], strict=True)]
     fed_back = {state.input: state.output for state in deployment.states}
     judged = judge_run(graph, executed, operators, frames, run_values, fed_back)
-    judged_steps = {step.name for step in judged.steps}
     return Verdict(
         steps=judged.steps,
         outputs=judge_outputs(
@@ -151,7 +149,7 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
             rounding=rounds(deployment.imported.graph),
             bounds={} if deployment.states else bounds(graph, reference_values, operators),
         ),
-        inner=tuple(name for name in executed if name not in judged_steps),
+        inner=tuple(name for name in executed if name not in {step.name for step in judged.steps}),
         drift=passes.drifts(graph, reference_values),
         moves=passes.moves(),
         windows=windows.judged(result),
