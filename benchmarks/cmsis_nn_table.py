@@ -51,6 +51,8 @@ class Beside:
 def beside(arguments: argparse.Namespace) -> int:
     """The table, and a line that sums it up."""
     layers = [layer for layer in compared() if arguments.only in layer.name]
+    if not layers:
+        sys.exit(f"no layer has {arguments.only!r} in its name")
     with tempfile.TemporaryDirectory() as folder:
         kept = (arguments.kept or Path(folder)).resolve()
         lines = [

@@ -61,6 +61,8 @@ def main() -> int:
 
         return beside(arguments)
     chosen = [layer for layer in layers() if arguments.only in layer.name]
+    if not chosen:
+        parser.error(f"no layer has {arguments.only!r} in its name")
     wrong = 0
     print("| layer | operations | kernel | estimate | instructions | for each |\n|---|---:|---|---:|---:|---:|")
     for layer, kernel, estimate, count, exact in measured(chosen, arguments.core, arguments.portable):

@@ -74,8 +74,8 @@ def kept_automatically(graph: Graph, kept: Sequence[KeptState], texts: Sequence[
     """
     if AUTO not in texts:
         return ()
-    result = tuple(_unsaid(graph, kept, texts))
-    if not result and not kept and set(texts) == {AUTO}:
+    pairs = tuple(_unsaid(graph, kept, texts))
+    if not pairs and not kept and set(texts) == {AUTO}:
         raise usage_error(
             "TW1440",
             "no output of the model is recognised as an input of its next run",
@@ -83,20 +83,20 @@ def kept_automatically(graph: Graph, kept: Sequence[KeptState], texts: Sequence[
             details=(f"inputs: {', '.join(graph.inputs)}", f"outputs: {', '.join(graph.outputs)}"),
             fix=("name the pairs: --state OUTPUT:INPUT", "or leave it out, if the model keeps nothing from run to run"),
         )
-    return tuple(KeptState(output=pair.output, input=pair.input) for pair in result)
+    return tuple(KeptState(output=pair.output, input=pair.input) for pair in pairs)
 
 
 def recognition_note(graph: Graph, kept: Sequence[KeptState], texts: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is recognised and kept, or not kept, and the flags to type; nothing where there is nothing to say."""
-    result = tuple(_unsaid(graph, kept, texts))
-    if not result:
+    pairs = tuple(_unsaid(graph, kept, texts))
+    if not pairs:
         return ()
     taken = AUTO in texts
-    flags = shlex.join(word for pair in result for word in ("--state", pair.flag))
-    details = tuple(f"'{pair.output}' becomes '{pair.input}': {pair.evidence}" for pair in result)
+    flags = shlex.join(word for pair in pairs for word in ("--state", pair.flag))
+    details = tuple(f"'{pair.output}' becomes '{pair.input}': {pair.evidence}" for pair in pairs)
     which = "are kept from run to run" if taken else "seem to be inputs of the next run, and are not kept"
     again = f"the same as {flags}" if taken else f"{flags} keeps them; so does --state {AUTO}"
-    message = f"of the outputs these {which}: {len(result)} of {len(graph.outputs)}"
+    message = f"of the outputs these {which}: {len(pairs)} of {len(graph.outputs)}"
     return (Diagnostic(code="TW4050", severity="note", message=message, details=(*details, again)),)
 
 
@@ -158,4 +158,4 @@ def _essence(name: str) -> tuple[str, ...]:
     short = _SHORT.fullmatch(name)
     if short:
         return (short[1].lower(),)
-    return tuple(word for word in (result.lower() for result in _WORDS.findall(name)) if word not in _TURNS)
+    return tuple(word for word in (text.lower() for text in _WORDS.findall(name)) if word not in _TURNS)

@@ -120,13 +120,13 @@ class TilingProblem:
         whole = np.array([self.space.extents[self.space.cuts[index].name] for index in columns], np.int64)
         windows = np.where(cut[:, None], points[:, columns], whole)
         priced = self._prices(item).at(windows.reshape(len(wanted) * len(points), len(columns)))
-        result: Numbers = priced.reshape(len(wanted), len(points), 4).swapaxes(1, 2)
+        costs: Numbers = priced.reshape(len(wanted), len(points), 4).swapaxes(1, 2)
         for at, (_, roll) in enumerate(wanted):
             if roll:
                 buffer, moved, cycles, legal = self._prices(item, roll).at(windows[at]).T
-                stay = (result[at, 1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
-                result[at] = buffer, moved, cycles + stay, legal
-        return result
+                stay = (costs[at, 1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
+                costs[at] = buffer, moved, cycles + stay, legal
+        return costs
 
     def whole_bytes(self, item: CopiedOperand) -> float:
         """Of a buffer that has all of an operand that any trip uses."""
@@ -257,18 +257,18 @@ class WindowCosts:
         names = [name for name in self.table.moving(self.item) if mentions(index, name)]
         held = {name: self.table.space.extents[name] for name in names}
         unique, inverse = unique_rows(points[:, columns])
-        result = [
+        groups = [
             self.table._along(self.item.name, position, names, {**held, **dict(zip(cut, row, strict=True))})
             for row in unique.tolist()
         ]
-        return _filled(result, inverse)
+        return _filled(groups, inverse)
 
     def _new_rows(self, points: Integers) -> tuple[Integers, Integers]:
         """The same along the axis of which rows stay, for what is new."""
         loop, position = self.roll or ("", 0)
         unique, _, inverse = different(points[:, self.item.loops.index(loop)])
-        result = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
-        return _filled(result, inverse)
+        groups = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
+        return _filled(groups, inverse)
 
     def _many(self, along: Sequence[tuple[Integers, Integers]], room: Sequence[Integers]) -> Numbers:
         """Every combination of extents along the axes, and their averages; buffers have `room`."""
@@ -297,9 +297,9 @@ class WindowCosts:
         )
 
 
-def _filled(result: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tuple[Integers, Integers]:
-    most = max(len(classes) for classes in result)
-    filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in result], np.int64)
+def _filled(groups: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tuple[Integers, Integers]:
+    most = max(len(classes) for classes in groups)
+    filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in groups], np.int64)
     return filled[inverse, :, 0], filled[inverse, :, 1]
 
 

@@ -117,7 +117,7 @@ class _GroupSearch:
         for reduction in reductions:
             self.try_parts(reduction, loops)
         if not any(member.live_out for member in analysis.members[:-1]):
-            for nest in dict.fromkeys(result.region.hops[-1].nest for result in self.best.values()):
+            for nest in dict.fromkeys(tiling.region.hops[-1].nest for tiling in self.best.values()):
                 if nest:  # in one tile nothing is computed again
                     self.try_nest(nest, "recomputed")
 
@@ -302,8 +302,8 @@ def outer_hops(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple
     elif len(whole) == 1:
         for loop in cut_loops(analysis):
             for buffers in (1,) if buffering == "single" else (2, 1):
-                result = (_in_tiles(analysis, Cut(loop, size), buffers) for size in part_sizes(analysis, loop, ()))
-                fitting = next((hop for hop in result if _fits(analysis, (hop,))), None)
+                hops = (_in_tiles(analysis, Cut(loop, size), buffers) for size in part_sizes(analysis, loop, ()))
+                fitting = next((hop for hop in hops if _fits(analysis, (hop,))), None)
                 if fitting is not None:
                     yield (fitting,)
 

@@ -224,8 +224,8 @@ class LoopOrders:
         axes = [len(options), *[1] * len(self.axes), -1]
         if item.name in self.axes:
             axes[self.axes[item.name]] = most
-        levels = np.array([[copy_level for copy_level, _ in result] for result in filled])
-        rolls = np.array([[bool(roll) for _, roll in result] for result in filled])
+        levels = np.array([[copy_level for copy_level, _ in options] for options in filled])
+        rolls = np.array([[bool(roll) for _, roll in options] for options in filled])
         fetches = np.take_along_axis(self.above, levels[:, None], 2).swapaxes(1, 2).reshape(axes)
         buffer, moved, each, legal = np.moveaxis(self._prices(item, filled), 2, 0).reshape(4, *axes)
         return _OperandOptions(

@@ -217,16 +217,16 @@ class StepTilings:
             taken.holds(memories.inner, space.available_bytes + 1, inf)
             return []
         whole = self._found(index, memories, outer, (space, key), taken)
-        hop_tilings = [(space, key, result) for result in whole]
+        hop_tilings = [(space, key, tiling) for tiling in whole]
         if innermost and self._may_gain(space, key, whole):
             split, split_key = self._space(index, memories, outer, resident, split=True)
             if split.sums:
-                result = self._found(index, memories, outer, (split, split_key), taken, whole)
-                hop_tilings.extend((split, split_key, last) for last in result)
+                tilings = self._found(index, memories, outer, (split, split_key), taken, whole)
+                hop_tilings.extend((split, split_key, tiling) for tiling in tilings)
         if hop_tilings and innermost and self.steady and not outer:
             hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
         step, ends = space.site.node.name, (memories.outer, memories.inner)
-        return [(*outer, HopTiling(result.on(step, ends), space, key, result)) for space, key, result in hop_tilings]
+        return [(*outer, HopTiling(tiling.on(step, ends), space, key, tiling)) for space, key, tiling in hop_tilings]
 
     def _rolling(
         self,
@@ -238,15 +238,15 @@ class StepTilings:
     ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
         """Tilings of which windows keep rows, where the others move clearly more than they must."""
         space, key = self._space(index, memories, (), resident)
-        least = min(result.moved_bytes for _, _, result in hop_tilings)
+        least = min(tiling.moved_bytes for _, _, tiling in hop_tilings)
         rolls = rolling_loops(space) if least > MUCH_TRAFFIC * bound_bytes(space) else {}
         if not rolls:
             return []
         space, key = replace(space, rolls=rolls), (key, "rolls")
-        best = min((result for _, _, result in hop_tilings), key=lambda candidate: candidate.score)
-        result = self._found(index, memories, (), (space, key), taken, [best])
+        best = min((tiling for _, _, tiling in hop_tilings), key=lambda candidate: candidate.score)
+        tilings = self._found(index, memories, (), (space, key), taken, [best])
         rolling = (
-            hop_tiling for hop_tiling in result if any(copy.window == "rolling" for copy in hop_tiling.copies.values())
+            hop_tiling for hop_tiling in tilings if any(copy.window == "rolling" for copy in hop_tiling.copies.values())
         )
         return [(space, key, hop_tiling) for hop_tiling in rolling]
 
@@ -256,7 +256,7 @@ class StepTilings:
             return True
         if key not in self._least:
             self._least[key] = least_score(space)
-        return min(result.score for result in whole) > self._least[key] * NEAR_THE_LEAST
+        return min(tiling.score for tiling in whole) > self._least[key] * NEAR_THE_LEAST
 
     def _space(
         self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
@@ -285,7 +285,7 @@ class StepTilings:
         whole = inf if space.available_bytes is None else float(space.available_bytes)
         space = _less(space, taken.of(memories.inner))
         room = inf if space.available_bytes is None else float(space.available_bytes)
-        question = key, tuple(result.score for result in beat)
+        question = key, tuple(tiling.score for tiling in beat)
         answers = self._known.setdefault(question if self.steady else (question, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.available_bytes:
@@ -309,10 +309,10 @@ class StepTilings:
         space, _ = spaces
         log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
         tables = None if outer else self._shared(index, memories, split=space.sums is not None)
-        result = self.find(space, index, self.buffering, tables, beat)
-        if not result and not beat and self.buffering == "double":
-            result = self.find(space, index, "auto", tables, beat)  # those have two that gain most
-        return _KnownTilings(room, max((hop_tiling.used_bytes for hop_tiling in result), default=-1.0), result)
+        tilings = self.find(space, index, self.buffering, tables, beat)
+        if not tilings and not beat and self.buffering == "double":
+            tilings = self.find(space, index, "auto", tables, beat)  # those have two that gain most
+        return _KnownTilings(room, max((hop_tiling.used_bytes for hop_tiling in tilings), default=-1.0), tilings)
 
     def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
         """What is worked out once for a hop of a step, whatever is resident."""

@@ -66,9 +66,9 @@ class TilingSearch(TilingProblem):
         while start < (end := np.searchsorted(floor, limit)):
             here = slice(start, min(start + count, int(end)))
             chunk = self._below(limit, points[here], copies.at(here))
-            result = self.together(chunk).best(limit) if len(chunk) else None
-            if result is not None and result.score < limit:
-                best, limit = result, result.score
+            tiling = self.together(chunk).best(limit) if len(chunk) else None
+            if tiling is not None and tiling.score < limit:
+                best, limit = tiling, tiling.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
 
@@ -121,9 +121,9 @@ def first_fitting(
     else:
         order = _outwards(search, random.Random(seed))
     for number in order[least[order] <= search.available_bytes]:
-        result = search.at(int(number))
-        if result is not None:
-            return result
+        tiling = search.at(int(number))
+        if tiling is not None:
+            return tiling
     return None
 
 
@@ -143,9 +143,9 @@ def _smallest(search: TilingSearch, most: float) -> EstimatedTiling | None:
     for number in np.lexsort((tile_counts(search.space, search.points), least)):
         if least[number] > most:
             return None
-        result = at_least(search, int(number), int(least[number]))
-        if result is not None:
-            return result
+        tiling = at_least(search, int(number), int(least[number]))
+        if tiling is not None:
+            return tiling
     return None
 
 
@@ -183,7 +183,7 @@ def pareto_tilings(
         chunk = chunk[floor[chunk] < front.best(least[chunk])]
         for order in search.ordered(search.points[chunk]) if len(chunk) else ():
             front.enter(order)
-    return tuple({id(result): result for result in [*_thinned(front.found(), most), *front.fast]}.values())
+    return tuple({id(tiling): tiling for tiling in [*_thinned(front.found(), most), *front.fast]}.values())
 
 
 class _ParetoFront:
@@ -199,12 +199,12 @@ class _ParetoFront:
 
     def found(self) -> list[EstimatedTiling]:
         """Those that have been entered."""
-        return [result for result in self.all if all(result is not beaten for beaten in self.beat)]
+        return [tiling for tiling in self.all if all(tiling is not beaten for beaten in self.beat)]
 
     def best(self, used: Numbers) -> Numbers:
         """Cycles of the fastest that takes no more than each of `used`."""
-        sizes = np.array([result.used_bytes for result in self.all])
-        cycles = np.array([np.inf, *(result.cycles for result in self.all)])
+        sizes = np.array([tiling.used_bytes for tiling in self.all])
+        cycles = np.array([np.inf, *(tiling.cycles for tiling in self.all)])
         best: Numbers = cycles[np.searchsorted(sizes, used, side="right")]
         return best
 
@@ -225,8 +225,8 @@ class _ParetoFront:
 
     def _insert(self, new: EstimatedTiling) -> None:
         less = bisect_left(self.all, new.used_bytes, key=_used)
-        self.all[less:] = [new, *(result for result in self.all[less:] if result.cycles < new.cycles)]
-        fast = sorted([*self.fast, new], key=lambda result: (result.cycles, result.moved_bytes))
+        self.all[less:] = [new, *(tiling for tiling in self.all[less:] if tiling.cycles < new.cycles)]
+        fast = sorted([*self.fast, new], key=lambda tiling: (tiling.cycles, tiling.moved_bytes))
         self.fast = fast[:_NEAR_THE_FASTEST]
 
 

@@ -72,9 +72,9 @@ def _match(site: Site) -> _Layer | str:
 
 def _pack(site: Matched) -> Mapping[str, Array]:
     """Weights tap by tap, neighbours of channels."""
-    result: _Layer = site.analysis
-    layer = result.depthwise
-    parameters = [(bias, *result.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
+    matched: _Layer = site.analysis
+    layer = matched.depthwise
+    parameters = [(bias, *matched.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
     return {
         "W": np.ascontiguousarray(np.moveaxis(layer.weights, 0, -1)).astype(np.int8).reshape(-1),
         "P": np.asarray(parameters, np.int64).astype(np.int32).reshape(-1),
@@ -82,9 +82,9 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 
 def _access(site: Matched) -> Access:
-    result: _Layer = site.analysis
-    layer = result.depthwise
-    constants = {"W": (layer.taps * layer.channels,), "P": ((1 + result.form.stored) * layer.channels,)}
+    matched: _Layer = site.analysis
+    layer = matched.depthwise
+    constants = {"W": (layer.taps * layer.channels,), "P": ((1 + matched.form.stored) * layer.channels,)}
     return layer.access(site, constants)
 
 
@@ -112,8 +112,8 @@ def _describe(site: Matched) -> Mapping[str, object]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    result: _Layer = call.site.analysis
-    layer, form = result.depthwise, result.form
+    matched: _Layer = call.site.analysis
+    layer, form = matched.depthwise, matched.form
     dtype, (rows, columns) = call.site.input(0).dtype, layer.windows.kernel
     return {
         "function": f"tw_plain_depthwise_{dtype.value}_{rows}x{columns}_{form.label(layer.requant)}",

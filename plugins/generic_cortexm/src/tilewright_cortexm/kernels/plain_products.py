@@ -100,19 +100,19 @@ def _match(site: Site) -> _Layer | str:
     form = any_form(layer.requant, layer.form, layer.bounds)
     if isinstance(form, str):
         return form
-    result = _Layer(products=layer, form=form)
-    if 4 * result.values > _SCRATCH_LIMIT_BYTES:
-        return f"needs {4 * result.values} bytes of scratch, more than {_SCRATCH_LIMIT_BYTES}"
-    return result
+    matched = _Layer(products=layer, form=form)
+    if 4 * matched.values > _SCRATCH_LIMIT_BYTES:
+        return f"needs {4 * matched.values} bytes of scratch, more than {_SCRATCH_LIMIT_BYTES}"
+    return matched
 
 
 def _pack(site: Matched, unit: _Unit) -> Mapping[str, Array]:
     """Weights channel by channel, biases with what requantises."""
-    result: _Layer = site.analysis
-    layer, rows = result.products, result.rows
-    weights = np.zeros((rows.y_step, result.values), np.int64)
+    matched: _Layer = site.analysis
+    layer, rows = matched.products, matched.rows
+    weights = np.zeros((rows.y_step, matched.values), np.int64)
     weights[:, : rows.runs * rows.length] = layer.weights.reshape(rows.y_step, -1)
-    parameters = [(bias, *result.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
+    parameters = [(bias, *matched.form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
     return {
         "W": (weights + unit.offset).astype(np.uint8 if unit.offset else np.int8).reshape(-1),
         "P": np.asarray(parameters, np.int64).astype(np.int32).reshape(-1),
@@ -155,16 +155,16 @@ def _describe(site: Matched) -> Mapping[str, object]:
 
 
 def _values(call: Call, name: str) -> Mapping[str, object]:
-    result: _Layer = call.site.analysis
-    layer, rows, form, unit = result.products, result.rows, result.form, UNITS[name]
+    matched: _Layer = call.site.analysis
+    layer, rows, form, unit = matched.products, matched.rows, matched.form, UNITS[name]
     dtype = call.site.input(0).dtype
     return {
-        "function": f"tw_{name}_products_{dtype.value}_{result.pixels}_u{result.unroll}_{form.label(layer.requant)}",
-        "results": f"tw_plain_results_{result.pixels}_{form.label(layer.requant)}",
-        "block": f"tw_{name}_block_{result.pixels}_u{result.unroll}",
-        "column": f"tw_plain_column_{dtype.value}_{result.pixels}",
-        "pixels": result.pixels,
-        "unroll": result.unroll,
+        "function": f"tw_{name}_products_{dtype.value}_{matched.pixels}_u{matched.unroll}_{form.label(layer.requant)}",
+        "results": f"tw_plain_results_{matched.pixels}_{form.label(layer.requant)}",
+        "block": f"tw_{name}_block_{matched.pixels}_u{matched.unroll}",
+        "column": f"tw_plain_column_{dtype.value}_{matched.pixels}",
+        "pixels": matched.pixels,
+        "unroll": matched.unroll,
         "unit": name,
         "offset": unit.offset,
         "x_type": dtype.c_type,
@@ -174,14 +174,14 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
         "fields": {
             **fields(rows, call),
             "pad": layer.pad,
-            "groups": result.values // 4,
+            "groups": matched.values // 4,
             "above": form.above,
             "zero_point": layer.requant.zero_point,
         },
         "columns": f"(int32_t *){call.operands['scratch']}",
         "x": call.operands["X" if call.site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
-        "w_step": rows.outputs * result.values,
+        "w_step": rows.outputs * matched.values,
         "p_step": rows.outputs * (1 + form.stored),
         **call_values(layer),
     }
