@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tilewright.ir.access.index import Span
 from tilewright.ir.rounding import ceil_div
-from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.tile.memory_path import Transfers, path_between, route, strided_copy, transfers
+from tilewright.testing.cluster import copy_path
+from tilewright.tile.memory_path import Transfers, strided_copy, transfers
 
 PATH = copy_path("l2", "l1")
 
@@ -62,12 +62,3 @@ def test_only_long_rows_are_left_out() -> None:
     assert strided_copy(window, (9, 64), (0, 1), 1) == (2, 1)
     assert strided_copy(window, (9, 63), (0, 1), 1) == (1, 1)
     assert strided_copy(window, (64, 9), (1, 0), 1) == (1, 2)
-
-
-def test_routes_are_the_shortest_and_may_not_exist() -> None:
-    long = replace(CLUSTER, copies=(copy_path("a", "b"), copy_path("b", "c"), copy_path("a", "c"), copy_path("c", "d")))
-    assert [(path.source, path.target) for path in route(long, "a", "d") or ()] == [("a", "c"), ("c", "d")]
-    assert route(long, "a", "a") == ()
-    assert route(long, "d", "a") is None
-    assert path_between(long, "b", "c") == copy_path("b", "c") or path_between(long, "b", "c") is long.copies[1]
-    assert path_between(long, "b", "d") is None

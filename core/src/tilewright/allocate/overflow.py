@@ -4,11 +4,12 @@ Does not know what to change; the planner tries changes and adds what helped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.graphs.graph import Node
+from tilewright.ir.plans.constant_homes import homes
 from tilewright.ir.plans.stages import Buffer, Tiled
 from tilewright.ir.short_names import short_names
 
@@ -71,6 +72,7 @@ def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) ->
     if rest:
         details.append(f"and {len(rest)} more, {sum(buffer.size_bytes for buffer in rest):,} B together")
     details.extend(_choices(tiled, overflow, shorts))
+    details.extend(_read_there(tiled, overflow, shorts))
     if overflow.lower_bound_bytes <= overflow.available_bytes and not _too_large(tiled, overflow, shorts):
         details.append(f"{MIGHT_FIT}: these buffers need at least {overflow.lower_bound_bytes:,} B")
     return memory_error(
@@ -100,6 +102,16 @@ def _choices(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> lis
     limits = ((name, platform.plan_bytes(name)) for name in names)
     shown = ", ".join(name if limit is None else f"{name} ({limit:,} B)" for name, limit in limits)
     return [f"tried in this order: {shown}", *_too_large(tiled, overflow, shorts)]
+
+
+def _read_there(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> Iterator[str]:
+    """Which kernels read constants in that memory and nowhere else, for those that are shown."""
+    bound, shown = tiled.scheduled.bound, {buffer.name for buffer in overflow.live[:_MOST_SHOWN]}
+    for step, binding in bound.bindings.items():
+        for operand, name in binding.constants.items():
+            there = homes(binding.kernel, operand, bound.platform)
+            if name in shown and overflow.memory in there:
+                yield f"kernel '{binding.kernel.name}' of '{shorts[step]}' reads {operand} in {' or '.join(there)} only"
 
 
 def _too_large(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> list[str]:

@@ -49,7 +49,7 @@ def bind(
     relaid = insert_relayouts(graph, operators, chosen, layouts)
     result |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in result}
     layer_of = {node.name: _pick(node.name, result[node.name], decisions) for node in relaid.graph.nodes}
-    stored = store_constants(layer_of)
+    stored = store_constants(layer_of, platform)
     return Bound(
         graph=relaid.graph,
         platform=platform.running(layer.kernel.name for layer in layer_of.values()),

@@ -14,6 +14,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
 from tilewright.ir.machines.stated_cycles import stated_cycles
+from tilewright.ir.plans.constant_homes import homeless
 from tilewright.ir.plans.layer import Layer, Layers
 from tilewright.ir.plans.stages import Candidate
 from tilewright.ir.plugin_contract import demand_cost
@@ -40,6 +41,8 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
         if not platform.runs(kernel.target):
             continue  # another platform's kernel, not worth mentioning
         answer = _unusable(kernel, site, platform, layers.operators) or layers.of(kernel, site, key)
+        if isinstance(answer, Layer):
+            answer = _homeless(answer, platform) or answer
         if isinstance(answer, Layer):
             candidates.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
@@ -102,6 +105,13 @@ def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
     if site.constants and not any(memory.lets(engine, "ro") for memory in platform.memories):
         return f"engine '{engine}' can read no memory of target '{platform.name}'"
     return None
+
+
+def _homeless(layer: Layer, platform: Platform) -> str:
+    """Why a constant of the layer could not live where the kernel reads it; "" where all can."""
+    engine = engine_of(layer.kernel, platform).name
+    reasons = {operand: homeless(layer.kernel, operand, engine, platform) for operand in layer.kernel.memories}
+    return next((reason for operand, reason in reasons.items() if reason and operand in layer.constants), "")
 
 
 def whole_cycles(layer: Layer, platform: Platform) -> float:

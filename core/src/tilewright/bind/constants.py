@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.constant_homes import Homes, homes
 from tilewright.ir.plans.layer import Layer
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+Known = dict[tuple[bytes, Homes], str]  # digest, and where it has to live -> name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,29 +30,32 @@ class StoredConstants:
     arrays: Mapping[str, Array]
 
 
-def store_constants(layers: Mapping[str, Layer]) -> StoredConstants:
-    """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name."""
+def store_constants(layers: Mapping[str, Layer], platform: Platform) -> StoredConstants:
+    """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name.
+
+    Equal arrays that have to live in different memories are two.
+    """
     names: dict[str, Mapping[str, str]] = {}
     arrays: dict[str, Array] = {}
-    known: dict[bytes, str] = {}
+    known: Known = {}
     stored: dict[Layer, Mapping[str, str]] = {}
     for node, layer in layers.items():
         if layer not in stored:
-            stored[layer] = _stored(node, layer, arrays, known)
+            stored[layer] = _stored(node, layer, platform, arrays, known)
         names[node] = stored[layer]
     return StoredConstants(names=names, arrays=arrays)
 
 
-def _stored(node: str, layer: Layer, arrays: dict[str, Array], known: dict[bytes, str]) -> Mapping[str, str]:
-    """The name of each constant of a layer; `arrays` and `known` (name by digest) learn the new ones."""
+def _stored(node: str, layer: Layer, platform: Platform, arrays: dict[str, Array], known: Known) -> Mapping[str, str]:
+    """The name of each constant of a layer; `arrays` and `known` learn the new ones."""
     mine: dict[str, str] = {}
     for operand, array in _needed(layer).items():
-        digest = _digest(array)
-        if digest not in known:
-            known[digest] = f"{node}.{operand}"
+        key = _digest(array), homes(layer.kernel, operand, platform)
+        if key not in known:
+            known[key] = f"{node}.{operand}"
             array.flags.writeable = False
-            arrays[known[digest]] = array
-        mine[operand] = known[digest]
+            arrays[known[key]] = array
+        mine[operand] = known[key]
     return mine
 
 

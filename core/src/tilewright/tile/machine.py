@@ -16,6 +16,7 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import CopyPath, Engine, Platform, reachable
+from tilewright.ir.plans.constant_homes import homes_of
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Buffer, Scheduled, Step
 from tilewright.ir.rounding import align_up
@@ -40,7 +41,7 @@ class StepOperand:
     written: bool
     constant: bool
     buffer: str = ""  # that it is in; "" for a constant
-    stays: bool = False  # read where it lives: its kernel says so, and cores reach it
+    stays: bool = False  # read where it lives: its kernel says so, and its engine reaches it
 
 
 class ScheduledMachine:
@@ -65,6 +66,11 @@ class ScheduledMachine:
     def hops(self) -> tuple[HopMemories, ...]:
         """From the backing memory to the scratchpad, outermost first."""
         return self.memory_path.hops
+
+    @cached_property
+    def homes(self) -> Mapping[str, tuple[str, ...]]:
+        """The constants that engines read where they live, and in which memories."""
+        return homes_of(self.bound)
 
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
@@ -109,16 +115,18 @@ class ScheduledMachine:
 
     def _constant(self, operand: str, name: str) -> StepOperand:
         array, staging = self.bound.constants[name], self.decisions.staged.get(name)
+        (home, *_) = self.homes.get(name, (self.memory_path.constant_memory,))
         return StepOperand(
             name=operand,
             value=name,
             shape=tuple(array.shape),
             layout=row_major(array.ndim),
             item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memory=staging.memory if staging else self.decisions.memories.get(name, self.memory_path.constant_memory),
+            memory=staging.memory if staging else self.decisions.memories.get(name, home),
             offset_bytes=0,
             written=False,
             constant=True,
+            stays=name in self.homes,
         )
 
     def _value(self, operand: str, name: str, *, written: bool) -> StepOperand:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.machines.platform import CopyPath, Platform
+from tilewright.ir.machines.routes import path_between, route
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.layout import Layout, merge_loops, strides
 
@@ -188,20 +189,3 @@ def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_byte
             result[axis] = window[axis].step
             break
     return tuple(result)
-
-
-def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:
-    """The copy path from one memory to a neighbour."""
-    return next((path for path in platform.copies if (path.source, path.target) == (source, target)), None)
-
-
-def route(platform: Platform, source: str, target: str) -> tuple[CopyPath, ...] | None:
-    """The fewest copies that lead from one memory to another; None where nothing does."""
-    reached: dict[str, tuple[CopyPath, ...]] = {source: ()}
-    waiting = [source]
-    for memory in waiting:
-        for path in platform.copies:
-            if path.source == memory and path.target not in reached:
-                reached[path.target] = (*reached[memory], path)
-                waiting.append(path.target)
-    return reached.get(target)

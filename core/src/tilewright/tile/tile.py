@@ -163,7 +163,8 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             align=max(platform.buffer_align, array.dtype.itemsize),
             first=0,
             last=final,
-            memories=(
+            memories=machine.homes.get(name)
+            or (
                 *machine.memory_path.constant_memories,
                 *_pins(name, (), const, machine.memory_path.constant_memories, decisions),
             ),

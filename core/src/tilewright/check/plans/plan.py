@@ -25,6 +25,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_scratch_faults(allocated),
         *_access_faults(allocated),
         *_copy_faults(allocated),
+        *_home_faults(allocated),
         *streamed_io_faults(allocated),
         *Replay(allocated, operators).faults(),
     )
@@ -111,3 +112,28 @@ def _access_faults(allocated: Allocated) -> Iterator[str]:
             place = allocated.placements.get(name)
             if place is not None and platform.memory(place.memory).access_by(engine) not in ("rw", use):
                 yield f"engine '{engine}' of '{step.name}' cannot use '{name}' in memory '{place.memory}'"
+
+
+def _home_faults(allocated: Allocated) -> Iterator[str]:
+    """Constants that no copy brings to a step in tiles are where its engine reads, and in a memory that its kernel
+    names, where it names any.
+    """
+    tiled = allocated.tiled
+    bound = tiled.scheduled.bound
+    for group in tiled.groups:
+        copies = {key: hop.inner for hop in group.region.hops for key in hop.copies}
+        keys = {f"{step}.{item}": name for step in group.steps for item, name in bound.bindings[step].constants.items()}
+        copied = {keys[key]: inner for key, inner in copies.items() if key in keys}  # for all steps that read it
+        for step in group.steps:
+            binding = bound.bindings[step]
+            for operand, constant in binding.constants.items():
+                place = allocated.placements.get(_stored(constant, step, allocated))
+                named = binding.kernel.memories.get(operand, ())
+                where = copied.get(constant, place.memory if place else "")
+                if place is None or not bound.constants[constant].nbytes:
+                    continue
+                if named and where not in named:
+                    wanted = " or ".join(named)
+                    yield f"kernel '{binding.kernel.name}' of '{step}' reads {operand} in '{where}', not in {wanted}"
+                elif bound.platform.memory(where).access_by(binding.engine) not in ("rw", "ro"):
+                    yield f"engine '{binding.engine}' of '{step}' cannot read {operand} in memory '{where}'"

@@ -72,6 +72,12 @@ class Layer:
         return parse_map(self.kernel.access).bind(self._shapes, self.kernel.attributes(self.site))
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """The operands that are constants."""
+        sources = self.sources(self.site)
+        return tuple(item.operand for item in sources if not item.tensor or item.tensor in self.site.constants)
+
+    @property
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """By operand, outputs first."""
         outputs = zip(self.operator.outputs, self.site.outputs, strict=False)

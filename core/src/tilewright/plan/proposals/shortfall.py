@@ -21,6 +21,7 @@ from tilewright.ir.plans.layer import Layer, Layers, layer_key
 from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Candidate, Group, Tiled
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import same_bytes
+from tilewright.plan.proposals.crowded_homes import let_go
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 
 Refused = Mapping[str, frozenset[str]]  # step -> kernels of it that do not fit
@@ -127,6 +128,8 @@ def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) 
 
 def refusals(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
+    if failure.of_constants and failure.overflow is not None:
+        return let_go(failure.overflow, choice, refused)
     if failure.overflow is not None and failure.tiled is not None:
         return _of_overflow(failure.tiled, failure.overflow, choice, refused)
     return {} if stuck_steps(failure, choice, refused) else _used(failure, choice)

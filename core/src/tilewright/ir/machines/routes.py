@@ -1,0 +1,30 @@
+"""Knows which copies lead from one memory of a platform to another.
+Does not know what is copied, nor in which parts.
+"""
+
+from __future__ import annotations
+
+from tilewright.ir.machines.platform import CopyPath, Platform
+
+
+def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:
+    """The copy path from one memory to a neighbour."""
+    return next((path for path in platform.copies if (path.source, path.target) == (source, target)), None)
+
+
+def route(platform: Platform, source: str, target: str) -> tuple[CopyPath, ...] | None:
+    """The fewest copies that lead from one memory to another; None where nothing does."""
+    reached: dict[str, tuple[CopyPath, ...]] = {source: ()}
+    waiting = [source]
+    for memory in waiting:
+        for path in platform.copies:
+            if path.source == memory and path.target not in reached:
+                reached[path.target] = (*reached[memory], path)
+                waiting.append(path.target)
+    return reached.get(target)
+
+
+def crossed(platform: Platform) -> tuple[str, ...]:
+    """The memories into which copies bring operands of steps, the scratchpad last; none where there is none."""
+    paths = route(platform, platform.backing_memory().name, platform.inner) if platform.inner else ()
+    return tuple(path.target for path in paths or ())

@@ -1,0 +1,23 @@
+"""Copies that lead from one memory to another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilewright.ir.machines.routes import crossed, path_between, route
+from tilewright.testing.cluster import CLUSTER, copy_path
+
+
+def test_routes_are_the_shortest_and_may_not_exist() -> None:
+    long = replace(CLUSTER, copies=(copy_path("a", "b"), copy_path("b", "c"), copy_path("a", "c"), copy_path("c", "d")))
+    assert [(path.source, path.target) for path in route(long, "a", "d") or ()] == [("a", "c"), ("c", "d")]
+    assert route(long, "a", "a") == ()
+    assert route(long, "d", "a") is None
+    assert path_between(long, "b", "c") == copy_path("b", "c") or path_between(long, "b", "c") is long.copies[1]
+    assert path_between(long, "b", "d") is None
+
+
+def test_what_copies_bring_operands_into_is_on_the_way_to_the_scratchpad() -> None:
+    far = replace(CLUSTER, backing="flash", copies=(copy_path("flash", "l2"), copy_path("l2", "l1")))
+    assert crossed(far) == ("l2", "l1")
+    assert crossed(replace(CLUSTER, inner="")) == ()
