@@ -143,12 +143,12 @@ class Deployment:
         if isinstance(saved := self._given.get(Allocated), Allocated):
             return saved
         from tilewright.plan.proposals.other_kernels import is_other
+        from tilewright.plan.tile_packing import packed_for_tiles
 
         best, bound = self.contest.taken, self.bound
-        plan = best.plans[0] if best else self.planning.plan(self.planned_with)
-        planned = plan.tiled.scheduled.bound
-        if is_other(planned, bound):
-            self._finished("bind", planned)  # again, with other kernels, or nodes that compute a value again
+        plan = packed_for_tiles(best.plans[0] if best else self.planning.plan(self.planned_with))
+        if is_other(plan.tiled.scheduled.bound, bound):
+            self._finished("bind", plan.tiled.scheduled.bound)  # again, with other kernels or nodes
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)

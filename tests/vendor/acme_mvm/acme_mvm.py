@@ -1,6 +1,7 @@
-"""The Acme MVM: two cores, and an engine beside them that multiplies by matrices in a memory which only it reads.
+"""The Acme MVM: two cores, and an engine beside them that multiplies by matrices.
 
-The engine reads `mram`, which a loader fills, rows of 16 bytes at a time; vectors come to it through the scratchpad.
+Without sums to begin with it reads them in `mram`, which a loader fills and no core reads, rows of 16 bytes at a time.
+With a bias it wants one blob for each tile in the scratchpad: the weights column by column, and the biases behind them.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import numpy as np
 
 from tilewright.api import hookimpl
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Kernel, Matched
+from tilewright.api.kernel import Kernel, Matched, TileShape
 from tilewright.api.platform import CopyPath, Engine, Memory, Platform
 
 ROW = 4  # floats that the engine reads at once
+
+PLAIN = {"alpha": 1.0, "beta": 1.0, "transB": 0, "clip_low": -np.inf, "clip_high": np.inf}
 
 DRIVER = """\
 static void acme_mvm(const float *a, const float *w, float *y, int32_t rows, int32_t count, int32_t pitch)
@@ -27,12 +30,24 @@ static void acme_mvm(const float *a, const float *w, float *y, int32_t rows, int
 }
 """
 
+BLOB_DRIVER = """\
+static void acme_blob(const float *a, const uint8_t *blob, float *y, int32_t rows, int32_t count)
+{
+    const float *w = (const float *)(const void *)blob;
+    for (int32_t i = 0; i < rows; ++i) {
+        float sum = w[count * rows + i];
+        for (int32_t k = 0; k < count; ++k) { sum += w[k * rows + i] * a[k]; }
+        y[i] = sum;
+    }
+}
+"""
+
 
 def match(site: Site) -> str | None:
     """A vector by a constant matrix."""
     matrix = site.constant(1)
-    if site.node.attributes:
-        return "limits its results"
+    if any(site.node.number(name, plain) != plain for name, plain in PLAIN.items()):
+        return "does more than to multiply and add"
     if matrix is None or matrix.ndim != 2:
         return "B is no constant matrix"
     return None if site.input(0).elements == matrix.shape[0] else "A is more than one vector"
@@ -44,6 +59,28 @@ def pack(site: Matched) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.
     assert matrix is not None
     return {"B": np.pad(matrix.T, ((0, 0), (0, -matrix.shape[0] % ROW)))}
 
+
+def pack_blob(site: Matched) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    """As many bytes for each row of the result."""
+    return {"P": np.zeros((site.output.shape[-1], 4 * (site.input(0).elements + 1)), np.uint8)}
+
+
+def pack_tile(tile: TileShape) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    """The blob of one tile: columns of its rows, then its biases."""
+    matrix, bias = tile.site.constant(1), tile.site.constant(2)
+    assert matrix is not None and bias is not None
+    rows = slice(*tile.box["n"])
+    blob = np.vstack([matrix[:, rows], bias[rows]]).astype(np.float32)
+    return {"P": blob.reshape(-1).view(np.uint8).reshape(tile.extent("n"), -1)}
+
+
+BLOB = Kernel(
+    name="acme.blob", op="Gemm", target="acme-mvm", engine="mvm",
+    match=lambda site: match(site) if site.has_input(2) and site.constant(2) is not None else "C is no constant",
+    access="n k : A[...,k] P[n,:] -> Y[...,n]", pack=pack_blob, pack_tile=pack_tile, memories={"P": ("pad",)},
+    cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k"), source=BLOB_DRIVER, includes=("<stdint.h>",),
+    call="acme_blob(${A}, ${P}, ${Y}, ${loops['n']}, ${loops['k']});",
+)  # fmt: skip
 
 MVM = Kernel(
     name="acme.mvm", op="MatMul", target="acme-mvm", engine="mvm", match=match,
@@ -79,5 +116,5 @@ def tilewright_platforms() -> Iterable[Platform]:
 
 @hookimpl
 def tilewright_kernels() -> Iterable[Kernel]:
-    """The only one."""
-    return (MVM,)
+    """Both."""
+    return (MVM, BLOB)

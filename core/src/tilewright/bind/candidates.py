@@ -42,7 +42,7 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
             continue  # another platform's kernel, not worth mentioning
         answer = _unusable(kernel, site, platform, layers.operators) or layers.of(kernel, site, key)
         if isinstance(answer, Layer):
-            answer = _homeless(answer, platform) or answer
+            answer = _homeless(answer, platform) or _unpackable(answer, platform) or answer
         if isinstance(answer, Layer):
             candidates.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
@@ -112,6 +112,16 @@ def _homeless(layer: Layer, platform: Platform) -> str:
     engine = engine_of(layer.kernel, platform).name
     reasons = {operand: homeless(layer.kernel, operand, engine, platform) for operand in layer.kernel.memories}
     return next((reason for operand, reason in reasons.items() if reason and operand in layer.constants), "")
+
+
+def _unpackable(layer: Layer, platform: Platform) -> str:
+    """Why constants could not be packed for each tile; "" where they can, or are not."""
+    kernel = layer.kernel
+    if kernel.pack_tile is None:
+        return ""
+    several = kernel.parallel if engine_of(kernel, platform).cores > 1 else ()
+    loops = [loop.name for loop in layer.access.loops if loop.kind == "parallel"] if "*" in several else several
+    return layer.tile_packing.refusal(loops)
 
 
 def whole_cycles(layer: Layer, platform: Platform) -> float:

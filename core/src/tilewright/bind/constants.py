@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-Known = dict[tuple[bytes, Homes], str]  # digest, and where it has to live -> name
+Known = dict[tuple[bytes, Homes, str], str]  # digest, where it has to live, whose tiles it is packed for -> name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,14 @@ class StoredConstants:
 def store_constants(layers: Mapping[str, Layer], platform: Platform) -> StoredConstants:
     """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name.
 
-    Equal arrays that have to live in different memories are two.
+    Equal arrays that have to live in different memories, or are packed for tiles, are two.
     """
     names: dict[str, Mapping[str, str]] = {}
     arrays: dict[str, Array] = {}
     known: Known = {}
     stored: dict[Layer, Mapping[str, str]] = {}
     for node, layer in layers.items():
-        if layer not in stored:
+        if layer not in stored or layer.kernel.pack_tile:
             stored[layer] = _stored(node, layer, platform, arrays, known)
         names[node] = stored[layer]
     return StoredConstants(names=names, arrays=arrays)
@@ -50,7 +50,8 @@ def _stored(node: str, layer: Layer, platform: Platform, arrays: dict[str, Array
     """The name of each constant of a layer; `arrays` and `known` learn the new ones."""
     mine: dict[str, str] = {}
     for operand, array in _needed(layer).items():
-        key = _digest(array), homes(layer.kernel, operand, platform)
+        own = node if layer.kernel.pack_tile else ""
+        key = _digest(array), homes(layer.kernel, operand, platform), own
         if key not in known:
             known[key] = f"{node}.{operand}"
             array.flags.writeable = False

@@ -180,6 +180,11 @@ class Kernel:
     another job started in between (`Engine.queue`); job number t then has part `t % queue` of the scratch, of which
     `scratch_bytes` is all. With `finish`, the job leaves something in scratch, and the cores write the outputs.
 
+    With `pack_tile`, constants that `pack` has made are packed again once tiles are chosen: the window that a tile
+    reads has what it answers for this tile's `box`, an array of the window's shape. Of loops that do not move the
+    operand, `box` is that of the first such tile. Each axis is one loop or `:` in the map; where only the first is a
+    loop, a tile is one run of bytes. No two cores share such a loop, and no other step is computed in the same tiles.
+
     What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share
     whole blocks where that is faster.
     """
@@ -198,6 +203,7 @@ class Kernel:
     requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
     prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
     pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    pack_tile: Callable[[TileShape], Mapping[str, Array]] | None = None  # a tile -> what it reads of packed constants
     weight_bits: tuple[int, ...] = (8,)  # widths of weights that `pack` keeps; one that keeps 8 alone computes narrower
     # ones too, which then count as `more_constants`
     more_constants: Callable[[Matched], int] = _no_bytes  # bytes that `pack` makes beyond what others need, for speed

@@ -5,7 +5,7 @@ Does not know which kernel computes a node (`bind`). Everything is worked out on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +14,7 @@ from tilewright.ir.access.index_map import Access, Box, parse_map
 from tilewright.ir.graphs.graph import Link, Site, Tensor
 from tilewright.ir.graphs.operator import OperandSource, Operator, input_names
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
+from tilewright.ir.plans.tile_packing import TilePacking
 from tilewright.ir.plugin_contract import demand_array, demand_mapping, demand_pairs, wrong_answer
 from tilewright.ir.tensors.layout import Layout
 
@@ -42,7 +43,7 @@ class Layer:
         """The kernel's input operands at `site`, tensors first. A kernel that packs any constant packs all it needs."""
         names = site.node.inputs
         tensors = tuple(OperandSource(operand=operand, tensor=names[index]) for operand, index in self._tensors)
-        return (*tensors, *(OperandSource(operand=operand, tensor="") for operand in self.packed))
+        return (*tensors, *(OperandSource(operand=operand, tensor="") for operand in self._declared))
 
     @cached_property
     def _tensors(self) -> tuple[tuple[str, int], ...]:
@@ -51,12 +52,27 @@ class Layer:
         return tuple(
             (operand, index)
             for index, (operand, tensor) in operands
-            if tensor is not None and not (self.packed and tensor.name in self.site.constants)
+            if tensor is not None and not (self._declared and tensor.name in self.site.constants)
         )
 
     @cached_property
     def packed(self) -> Mapping[str, Array]:
-        """See `Kernel.pack`. TilewrightError TW8062 for what is no array, or none of a type that C has."""
+        """See `Kernel.pack`, and `Kernel.pack_tile` of all in one tile. TilewrightError TW8062 for what is no array, or
+        none of a type that C has.
+        """
+        return self._declared if self.kernel.pack_tile is None else self.packed_for([self.whole.box])
+
+    def packed_for(self, boxes: Sequence[Box]) -> Mapping[str, Array]:
+        """The same where these are the tiles, the largest first."""
+        return self.tile_packing.of(boxes)
+
+    @property
+    def tile_packing(self) -> TilePacking:
+        """How constants are packed once tiles are chosen."""
+        return TilePacking(kernel=self.kernel, site=self.site, access=self.access, packed=self._declared)
+
+    @cached_property
+    def _declared(self) -> Mapping[str, Array]:
         answer = self._mapping("pack", self.kernel.pack)
         for operand, array in answer.items():
             demand_array(array, f"kernel '{self.kernel.name}'", self.kernel.pack, f"pack of '{operand}'")
@@ -83,7 +99,7 @@ class Layer:
         outputs = zip(self.operator.outputs, self.site.outputs, strict=False)
         types = {tensor.name: tensor.shape for tensor in self.site.inputs if tensor is not None}
         inputs = {
-            source.operand: types[source.tensor] if source.tensor else tuple(self.packed[source.operand].shape)
+            source.operand: types[source.tensor] if source.tensor else tuple(self._declared[source.operand].shape)
             for source in self.sources(self.site)
         }
         return {**{operand: tensor.shape for operand, tensor in outputs}, **inputs}

@@ -90,8 +90,9 @@ def tiled_trial(
     before them.
     """
     kernel = layer.kernel
-    access, arrays = layer.access, _arrays(layer, inputs)
+    access = layer.access
     boxes = list(tile_boxes(access, cuts))
+    arrays = _arrays(layer, inputs, boxes)
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
     chosen_layouts = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
     stored = {name: chosen_layouts.get(name, row_major(array.ndim)) for name, array in arrays.items()}
@@ -155,8 +156,8 @@ def _store(tiles: Sequence[_Near], access: Access, box: Box) -> None:
             item.array[_slices(window)] = item.buffer[_inside(window)]
 
 
-def _arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
-    arrays = given_arrays(layer, inputs)
+def _arrays(layer: Layer, inputs: Sequence[Array | None], boxes: Sequence[Box]) -> dict[str, Array]:
+    arrays = given_arrays(layer, inputs) | layer.packed_for(boxes)
     for name, tensor in zip(layer.operator.outputs, layer.site.outputs, strict=False):
         arrays[name] = np.full(tensor.shape, _poison(tensor.dtype.numpy))
     return arrays

@@ -11,7 +11,6 @@ from types import MappingProxyType
 
 from tilewright.ir.access.index import Index, bare_loop
 from tilewright.ir.access.index_map import Access, MapAccess
-from tilewright.ir.graphs.graph import Node
 from tilewright.ir.machines.kernel import PartialSums
 from tilewright.ir.plans.region import Copy, Hop, key_of
 from tilewright.ir.plans.stages import Step
@@ -173,7 +172,7 @@ class StepAnalyses:
             key=tuple(SpaceSignature(hop_space) for hop_space in spaces),
             operands=operands,
             moves=_moves(access),
-            not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
+            not_fusible=_not_fusible(machine, access, step, operands),
             not_internal=_not_held(access),
             calls=StepCallCache(),
             sums=machine.bound.layers[step.name].sums,
@@ -248,8 +247,11 @@ def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     return access.moves if isinstance(access, MapAccess) else {}
 
 
-def _not_fusible(node: Node, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
+def _not_fusible(machine: ScheduledMachine, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
     """Why a step can be in no region of several."""
+    node = machine.nodes[step.name]
+    if machine.bound.bindings[step.name].kernel.pack_tile:
+        return "its constants are packed for tiles of its own"
     if not isinstance(access, MapAccess):
         return "its windows are no index map"
     if len(node.outputs) != 1 or len(step.nodes) != 1:
