@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.check.plans.alignment import alignment_faults
 from tilewright.check.plans.plan import plan_faults
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -232,3 +233,59 @@ def test_the_kit_packs_for_the_tiles_that_it_tries(tmp_path: Path) -> None:
     in_one_tile = layer_of(gemm, mvm.BLOB, site).packed
     careless = replace(mvm.BLOB, pack_tile=None, pack=lambda site: in_one_tile)
     assert any("in tiles" in fault for fault in kernel_faults(gemm, careless, site, inputs, folder=tmp_path))
+
+
+def test_operands_are_aligned_one_by_one() -> None:
+    """What the engine wants of weights costs nothing but where there are weights."""
+    plan = of_model(with_bias()[0])
+    aligns = {buffer.name: buffer.align for buffer in plan.allocated.tiled.buffers}
+    near = {"only.A@pad#0": 8, "only.P@pad#0": 64, "only.P@pad#1": 64, "only.Y@pad#0": 8}
+    assert aligns == {"x": 4, "y": 4, **near, "only.P": 64}
+    both = [plan.allocated.placements[f"only.P@pad#{number}"].offset_bytes for number in (0, 1)]
+    assert not any(offset % 64 for offset in both)
+    assert {buffer.name: buffer.align for buffer in deployed().allocated.tiled.buffers}["second.B"] == 16
+
+
+def test_the_checker_sees_an_operand_that_begins_elsewhere() -> None:
+    plan = of_model(with_bias()[0])
+    buffers = tuple(replace(buffer, align=4) for buffer in plan.allocated.tiled.buffers)
+    moved = {**plan.allocated.placements, "only.P@pad#1": Placement(memory="pad", offset_bytes=2 << 10 | 8)}
+    faulty = replace(plan.allocated, tiled=replace(plan.allocated.tiled, buffers=buffers), placements=moved)
+    (fault,) = alignment_faults(faulty, plan.registry.operators)
+    assert fault == "kernel 'acme.blob' of 'only' finds P at 2056 of memory 'pad', no multiple of 64 bytes"
+
+
+def test_a_memory_that_begins_anywhere_is_named() -> None:
+    mvm: Any = vendor()
+    memories = tuple(replace(one, align=16) for one in mvm.ACME_MVM.memories)
+    with pytest.raises(TilewrightError) as caught:
+        _ = of_model(with_bias()[0], machine=replace(mvm.ACME_MVM, memories=memories)).allocated
+    assert caught.value.code == "TW5066"
+    assert "must begin at a multiple of 64 bytes" in caught.value.message
+
+
+def test_tiles_that_would_begin_elsewhere_are_not_cut() -> None:
+    """Rows of 160 bytes where the engine wants multiples of 64, and reads what no copy moves."""
+    mvm: Any = vendor()
+    memories = tuple(replace(one, align=64) for one in mvm.ACME_MVM.memories)
+    kernel = replace(mvm.MVM, align={"B": 64}, rank=1)
+    plan = deployed(kernel=kernel, machine=replace(mvm.ACME_MVM, memories=memories)).allocated
+    assert kernels_of(plan)[-1] == "acme.mvm"
+    assert "n" not in cuts_of(plan, "second")
+    assert "n" in cuts_of(deployed().allocated, "second")
+
+
+def cuts_of(plan: Allocated, step: str) -> list[str]:
+    """The loops that a step's tiles cut."""
+    return [cut.loop for one in plan.tiled.groups if one.name == step for hop in one.region.hops for cut in hop.nest]
+
+
+@pytest.mark.parametrize(("declared", "found"), [({"P": 64}, False), ({"P": 32}, True), ({}, True)])
+def test_the_kit_aligns_operands_no_better_than_declared(tmp_path: Path, declared: dict[str, int], found: bool) -> None:
+    mvm: Any = vendor()
+    gemm = vocabulary()["Gemm"]
+    inputs = [np.ones((1, 6), np.float32), np.ones((6, 9), np.float32), np.ones(9, np.float32)]
+    site = site_of(gemm, inputs, {"alpha": 1.0, "beta": 1.0}, (1, 2))
+    demanding = f"if ((uintptr_t)${{P}} % 64u) {{ __builtin_trap(); }}\n{mvm.BLOB.call}"
+    kernel = replace(mvm.BLOB, align=declared, call=demanding)
+    assert bool(kernel_faults(gemm, kernel, site, inputs, folder=tmp_path)) is found

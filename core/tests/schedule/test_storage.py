@@ -57,6 +57,17 @@ def test_what_is_pinned_apart_shares_nothing() -> None:
     assert not sharing.add_all((Alias(value="d", of="b"),))
 
 
+def test_what_a_kernel_wants_aligned_is_inside_another_only_where_that_is_so() -> None:
+    sharing = Sharing(graph("a", "b", "d"), aligns={"b": 16, "d": 8})
+    assert not sharing.add_all((Alias(value="b", of="a", offset=2),))
+    assert sharing.add_all((Alias(value="b", of="a", offset=4),))
+    assert sharing.add_all((Alias(value="d", of="b", offset=2),))
+    assert (sharing.align_of("a"), sharing.root("d")) == (16, ("a", 24))
+    moved = Sharing(graph("a", "b", "d"), aligns={"b": 16})
+    moved.join("b", "a", 16)
+    assert moved.misaligned("a", "d", 8) and not moved.misaligned("a", "d", 16)
+
+
 def test_only_what_is_read_later_is_live() -> None:
     sharing = Sharing(graph("a", "b", "y", outputs=("y",)))
     sharing.join("b", "a")

@@ -78,13 +78,13 @@ BLOB = Kernel(
     name="acme.blob", op="Gemm", target="acme-mvm", engine="mvm",
     match=lambda site: match(site) if site.has_input(2) and site.constant(2) is not None else "C is no constant",
     access="n k : A[...,k] P[n,:] -> Y[...,n]", pack=pack_blob, pack_tile=pack_tile, memories={"P": ("pad",)},
-    cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k"), source=BLOB_DRIVER, includes=("<stdint.h>",),
+    cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k"), source=BLOB_DRIVER, align={"P": 64},
     call="acme_blob(${A}, ${P}, ${Y}, ${loops['n']}, ${loops['k']});",
 )  # fmt: skip
 
 MVM = Kernel(
     name="acme.mvm", op="MatMul", target="acme-mvm", engine="mvm", match=match,
-    access="n k : A[...,k] B[n,:] -> Y[...,n]", pack=pack, memories={"B": ("mram",)},
+    access="n k : A[...,k] B[n,:] -> Y[...,n]", pack=pack, memories={"B": ("mram",)}, align={"A": 4, "B": 16},
     cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k") / ROW, source=DRIVER, includes=("<stdint.h>",),
     call="acme_mvm(${A}, ${B}, ${Y}, ${loops['n']}, ${loops['k']}, ${B.strides[0]});",
 )  # fmt: skip
@@ -98,8 +98,8 @@ def path(source: str, target: str) -> CopyPath:
 ACME_MVM = Platform(
     name="acme-mvm", summary="Acme MVM: two cores, an engine with a memory of its own for weights",
     memories=(
-        Memory(name="dram", size_bytes=1 << 20), Memory(name="pad", size_bytes=4 << 10),
-        Memory(name="rom", size_bytes=1 << 20, kind="const"),
+        Memory(name="dram", size_bytes=1 << 20), Memory(name="pad", size_bytes=4 << 10, align=64),
+        Memory(name="rom", size_bytes=1 << 20, kind="const", align=64),
         Memory(name="mram", size_bytes=8 << 10, kind="const", access={"cores": "none"}),
     ),
     engines=(Engine(name="cores", cores=2), Engine(name="mvm", preferred=True)),

@@ -11,6 +11,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
 from tilewright.schedule.order import given_order
 from tilewright.schedule.storage import Sharing, in_place_pair, join_states, view_aliases
@@ -23,7 +24,7 @@ def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisio
     """
     order = _nodes_in_order(bound.graph, decisions.order)
     bound = replace(bound, graph=replace(bound.graph, nodes=order))
-    sharing = Sharing(bound.graph, pins=decisions.memories)
+    sharing = Sharing(bound.graph, pins=decisions.memories, aligns=aligns_of(bound, operators))
     executed = [node for node in order if not _is_view(node, bound, operators, sharing)]
     in_place = _in_place_pairs(executed, bound, operators, sharing, decisions)
     in_place |= join_states(executed, bound, operators, sharing, decisions)
@@ -113,7 +114,7 @@ def _buffers(executed: Sequence[Node], bound: Bound, sharing: Sharing, decisions
                 name=root,
                 kind=kind,
                 size_bytes=max(sharing.bytes_of(value)[1] for value in values),
-                align=max(bound.platform.buffer_align, graph.tensors[root].dtype.size_bytes),
+                align=max(bound.platform.buffer_align, graph.tensors[root].dtype.size_bytes, sharing.align_of(root)),
                 first=0 if kind in ("input", "state") else min(steps),
                 last=final if kind in ("output", "state") else max(steps),
                 values=tuple(values),

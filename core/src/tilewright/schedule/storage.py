@@ -32,16 +32,19 @@ class Sharing:
     a question takes a few steps.
     """
 
-    def __init__(self, graph: Graph, pins: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, graph: Graph, pins: Mapping[str, str] | None = None, aligns: Mapping[str, int] | None = None
+    ) -> None:
         self.graph = graph
         self._pins = pins or {}  # value -> memory: what is pinned apart shares no bytes
+        self._aligns = aligns or {}  # value -> what its address is a multiple of
         self._inputs, self._outputs = frozenset(graph.inputs), frozenset(graph.outputs)
         self._places: dict[str, tuple[str, int]] = {}  # value -> (the value whose buffer it is in, byte offset there)
         self._groups: dict[str, _Group] = {}  # by the value that gives the buffer its name
 
     def untouched(self) -> Sharing:
         """The same values, none of them inside another."""
-        return Sharing(self.graph, self._pins)
+        return Sharing(self.graph, self._pins, self._aligns)
 
     def root(self, value: str) -> tuple[str, int]:
         """The value that owns the buffer, and how far `value` is from its start, in bytes."""
@@ -73,6 +76,17 @@ class Sharing:
     def pinned_apart(self, left: str, right: str) -> bool:
         """Whether the buffers of two values hold values that are pinned to different memories."""
         return len(self._group(self.root(left)[0]).memories | self._group(self.root(right)[0]).memories) > 1
+
+    def misaligned(self, value: str, of: str, offset_bytes: int = 0) -> bool:
+        """Whether a value of the buffer that `value` owns would begin where its kernels cannot take it, if that were in
+        the buffer of `of`, so many bytes behind where `of` begins.
+        """
+        start = self.root(of)[1] + offset_bytes
+        return any((start + self.root(name)[1]) % self._aligns.get(name, 1) for name in self.members(value))
+
+    def align_of(self, root: str) -> int:
+        """What the buffer of `root` has to begin at a multiple of, for the sake of all in it."""
+        return max((self._aligns.get(name, 1) for name in self.members(root)), default=1)
 
     def add_all(self, aliases: tuple[Alias, ...]) -> bool:
         """Accept all aliases of one node, or none of them."""
@@ -129,7 +143,8 @@ class Sharing:
         value, home, constants = alias.value, self.root(alias.of)[0], self.graph.constants
         if value in self._places or value in constants or alias.of in constants or value in self._inputs:
             return False
-        if value == home or self.pinned_apart(value, home):
+        step = self.graph.tensors[value].dtype.size_bytes
+        if value == home or self.pinned_apart(value, home) or self.misaligned(value, alias.of, alias.offset * step):
             return False
         return not (self._group(value).ends and self._group(home).ends)
 
@@ -180,6 +195,8 @@ def _may_overwrite(
 ) -> bool:
     graph = bound.graph
     if source in graph.constants or sharing.is_inside(target) or sharing.pinned_apart(source, target):
+        return False
+    if sharing.misaligned(target, source):
         return False
     left, right = graph.tensors[source], graph.tensors[target]
     if left.size_bytes != right.size_bytes or left.shape != right.shape:

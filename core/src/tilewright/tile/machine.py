@@ -18,6 +18,7 @@ from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import CopyPath, Engine, Platform, reachable
 from tilewright.ir.plans.constant_homes import homes_of
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Buffer, Scheduled, Step
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.dtypes import DType
@@ -183,6 +184,15 @@ class ScheduledMachine:
                 begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
             result[memory] = tuple(accumulate(begun))
         return result
+
+    @cached_property
+    def aligns(self) -> Mapping[str, int]:
+        """What kernels want the addresses of values and constants to be multiples of; see `aligns_of`."""
+        return aligns_of(self.bound, self.operators)
+
+    def tile_grain(self, step: str, memory: str) -> int:
+        """The same of the tile buffers of one step: each is aligned for itself, and takes as much as if all were."""
+        return max(self.grain(memory), *self.bound.bindings[step].kernel.align.values(), 1)
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""

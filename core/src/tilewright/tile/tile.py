@@ -16,6 +16,7 @@ from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.ir.plugin_contract import demand_type, wrong_answer
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import (
+    aligned,
     constant_copies,
     demand_scratchpad,
     engine_uses,
@@ -89,7 +90,7 @@ def listed(
     return Tiled(
         scheduled=scheduled,
         groups=groups,
-        buffers=tuple(reachable(buffer, uses, machine.platform) for buffer in buffers),
+        buffers=tuple(reachable(aligned(buffer, machine.platform), uses, machine.platform) for buffer in buffers),
     )
 
 
@@ -160,7 +161,7 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             name=name,
             kind="constant",
             size_bytes=array.nbytes,
-            align=max(platform.buffer_align, array.dtype.itemsize),
+            align=max(platform.buffer_align, array.dtype.itemsize, machine.aligns.get(name, 1)),
             first=0,
             last=final,
             memories=machine.homes.get(name)

@@ -91,12 +91,13 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index
     for hop in range(len(region.hops)):
+        alone = machine.grain(region.hops[hop].inner) if len(region.steps) == 1 else analysis.grains[hop]
         for buffer in scratchpad_buffers(boxes, traffic, region.sums, hop):
             yield Buffer(
                 name=buffer.name,
                 kind=buffer.kind,
                 size_bytes=buffer.size_bytes,
-                align=analysis.grains[hop],
+                align=max(alone, buffer.align),
                 first=at,
                 last=at,
                 memories=(region.hops[hop].inner,),
@@ -114,7 +115,7 @@ def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
             name=f"{step.name}.scratch",
             kind="scratch",
             size_bytes=size,
-            align=max(machine.platform.buffer_align, 8),
+            align=max(machine.platform.buffer_align, 8, binding.kernel.align.get("scratch", 1)),
             first=at,
             last=at,
             memories=machine.memory_path.backing_memories,
@@ -152,7 +153,7 @@ def constant_copies(machine: ScheduledMachine) -> Iterator[Buffer]:
                 name=copy_name(name, staging, scheduled.steps[first].name),
                 kind="resident" if staging.when == "init" else "staged",
                 size_bytes=array.nbytes,
-                align=max(machine.platform.buffer_align, array.dtype.itemsize),
+                align=max(machine.platform.buffer_align, array.dtype.itemsize, machine.aligns.get(name, 1)),
                 first=first,
                 last=last,
                 memories=(staging.memory,),
@@ -186,6 +187,22 @@ def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> N
                     where=f"step '{name}'",
                     fix=("give the engine access to the scratchpad",),
                 )
+
+
+def aligned(buffer: Buffer, platform: Platform) -> Buffer:
+    """The buffer with those of its candidates that begin where it may. TilewrightError TW5066 (exit 4): none do."""
+    able = tuple(name for name in buffer.memories if platform.memory(name).align % buffer.align == 0)
+    if able or not buffer.memories:
+        return buffer if able == buffer.memories else replace(buffer, memories=able)
+    raise unsupported_error(
+        "TW5066",
+        f"buffer '{buffer.name}' must begin at a multiple of {buffer.align} bytes, and no memory for it does",
+        where=f"{buffer.kind} {', '.join(buffer.values) or buffer.name}",
+        details=tuple(
+            f"memory '{name}' begins at a multiple of {platform.memory(name).align}" for name in buffer.memories
+        ),
+        fix=(f"give the memory align={buffer.align} in the target, or the kernel that wants it so a smaller `align`",),
+    )
 
 
 def reachable(buffer: Buffer, uses: Uses, platform: Platform) -> Buffer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from core.tests.operators.plain_calls import plain_call
 from tilewright.ir.machines.kernel import Kernel, Matched, Operand
@@ -59,3 +60,9 @@ def test_a_call_of_a_part_has_sums_and_says_when_they_begin_and_end() -> None:
     whole, part = plain_call(y), plain_call({**y, "acc": (DType.F32, (2, 3))}, first="c == 0", last="c == 3")
     assert (whole.is_part, whole.part_fields) == (False, {})
     assert (part.is_part, part.part_fields) == (True, {"first": "c == 0", "last": "c == 3"})
+
+
+@pytest.mark.parametrize("align", [0, 3, 24, "16"])
+def test_alignments_are_powers_of_two(align: int) -> None:
+    with pytest.raises(ValueError, match=r"align of X is .*, not a power of two"):
+        replace(BARE, align={"X": align})

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.line_buffers.streamed_io import streamed_io_faults
+from tilewright.check.plans.alignment import alignment_faults
 from tilewright.check.plans.dataflow import Replay
 from tilewright.check.plans.placement import alive, placement_faults
 from tilewright.check.tiles.checked_plan import core_scratch
@@ -26,6 +27,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_access_faults(allocated),
         *_copy_faults(allocated),
         *_home_faults(allocated),
+        *alignment_faults(allocated, operators),
         *streamed_io_faults(allocated),
         *Replay(allocated, operators).faults(),
     )

@@ -214,6 +214,9 @@ class Kernel:
     )  # operand -> memories it may be in; absent: any
     stays: Callable[[Matched], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
     # hold much more of them than is read
+    align: Mapping[str, int] = field(
+        default_factory=dict
+    )  # operand or "scratch" -> a power of two: where it begins, whole or a tile, the address is a multiple of it
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     blocks: Mapping[str, int] = field(
         default_factory=dict
@@ -242,6 +245,9 @@ class Kernel:
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, tuple):
             raise TypeError(f"kernel '{self.name}': pattern is {self.pattern!r}, not a tuple")
+        for operand, align in self.align.items():
+            if not isinstance(align, int) or align < 1 or align & (align - 1):
+                raise ValueError(f"kernel '{self.name}': align of {operand} is {align!r}, not a power of two")
         if self.pattern and self.pattern[-1] != self.op:
             raise ValueError(f"kernel '{self.name}' computes {self.op}, and its pattern ends in {self.pattern[-1]}")
 

@@ -18,6 +18,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from mmap import MAP_ANONYMOUS, MAP_SHARED, PAGESIZE, mmap
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,11 +58,17 @@ class _Fenced:
 
 
 def fenced_call(
-    function: Any, arrays: Mapping[str, Array], values: Any = None, *, at_end: bool = True, align: int = LEAST_ALIGN
+    function: Any,
+    arrays: Mapping[str, Array],
+    values: Any = None,
+    *,
+    at_end: bool = True,
+    align: int = LEAST_ALIGN,
+    aligns: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Call the C function with a `void *[]` of copies of the arrays, which are written back, and with `values`. The
     same array twice is one copy. `at_end`: what is behind an array is out of reach; otherwise what is before it, and it
-    is aligned to `align`, or to its elements where those are larger, and to no more.
+    is aligned to `align`, or to what `aligns` says of it, or to its elements where those are larger, and to no more.
 
     AssertionError that says what the function did, and to which array, where it touched bytes beside them or did not
     return.
@@ -69,6 +76,8 @@ def fenced_call(
     different = {id(array): array for array in arrays.values()}
     names = {id(array): name for name, array in arrays.items()}
     least = {key: max(align, SCRATCH_ALIGN) if names[key] in _SCRATCH else align for key in different}
+    for name, array in arrays.items():  # the same array may have several names
+        least[id(array)] = max(least[id(array)], aligns.get(name, 1))
     fenced = {key: _fence(array, at_end, least[key]) for key, array in different.items()}
     pointers = (ctypes.c_void_p * len(arrays))(*(fenced[id(array)].address for array in arrays.values()))
     failure = _called(function, pointers, values)

@@ -101,9 +101,9 @@ def whole_trial(
 
     def execute(function: object) -> tuple[Array, ...]:
         again = _with_poison(arrays, unwritten, POISONS[0])
-        fenced_call(function, again, at_end=False, align=align)
+        fenced_call(function, again, at_end=False, align=align, aligns=kernel.align)
         final = _with_poison(arrays, unwritten, POISONS[1])
-        fenced_call(function, final, align=align)
+        fenced_call(function, final, align=align, aligns=kernel.align)
         results = []
         for operand, _ in zip(operator.outputs, site.outputs, strict=False):
             if again[operand].tobytes() != final[operand].tobytes():

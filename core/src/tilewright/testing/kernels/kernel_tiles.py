@@ -113,7 +113,7 @@ def tiled_trial(
             _fetch(tiles, access, box)
             values = _values({item.name: access.window(item.name, box) for item in tiles}, box)
             words = (ctypes.c_int32 * max(len(values), 1))(*values)
-            fenced_call(function, buffers, words, at_end=number % 2 == 0, align=align)
+            fenced_call(function, buffers, words, at_end=number % 2 == 0, align=align, aligns=kernel.align)
             if all(box[loop.name][1] == loop.extent for loop in reductions):
                 _store(tiles, access, box)
         return tuple(item.array for item in tiles if item.name in access.outputs)

@@ -30,6 +30,7 @@ class ScratchpadBuffer:
     name: str
     kind: BufferKind
     size_bytes: int
+    align: int = 1  # that its kernel wants
 
 
 def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
@@ -48,7 +49,8 @@ def scratchpad_buffers(
     for crossing in crossings[hop]:
         for number in range(crossing.copy.buffers if crossing.own else 0):
             name = tile_buffer_name(crossing.member.step.name, crossing.item.name, near, number)
-            yield ScratchpadBuffer(name=name, kind="tile", size_bytes=crossing.tile_bytes)
+            wanted = crossing.member.space.kernel.align.get(crossing.item.name, 1)
+            yield ScratchpadBuffer(name=name, kind="tile", size_bytes=crossing.tile_bytes, align=wanted)
     if hop + 1 < len(boxes.hops):
         return
     for number, member in enumerate(boxes.analysis.members[:-1]):
@@ -64,7 +66,8 @@ def scratchpad_buffers(
         yield ScratchpadBuffer(name=name, kind="tile", size_bytes=own.dtype.size_bytes * elements)
     scratch = region_scratch(boxes)
     if scratch:
-        yield ScratchpadBuffer(name=f"{sink.step.name}.scratch", kind="scratch", size_bytes=scratch)
+        wanted = sink.space.kernel.align.get("scratch", 1)
+        yield ScratchpadBuffer(name=f"{sink.step.name}.scratch", kind="scratch", size_bytes=scratch, align=wanted)
 
 
 def scratchpad_bytes(

@@ -209,7 +209,7 @@ def region_analysis(
         members=tuple(_member(analyses, index + number, number, seen, made) for number in range(len(seen))),
         hops=analyses.hops,
         rooms=tuple(_room(machine, hop.inner, index, len(seen), taken) for hop in analyses.hops),
-        grains=tuple(machine.grain(hop.inner) for hop in analyses.hops),
+        grains=tuple(max(machine.tile_grain(step.name, hop.inner) for step in steps) for hop in analyses.hops),
     )
     return _conflict(machine, analysis) or analysis
 
@@ -239,7 +239,7 @@ def single_step_analysis(
         members=(member,),
         hops=tuple(hops),
         rooms=tuple(space.available_bytes for space in spaces),
-        grains=tuple(machine.grain(hop.inner) for hop in hops),
+        grains=tuple(machine.tile_grain(step.name, hop.inner) for hop in hops),
     )
 
 
@@ -250,8 +250,13 @@ def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
 def _not_fusible(machine: ScheduledMachine, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
     """Why a step can be in no region of several."""
     node = machine.nodes[step.name]
-    if machine.bound.bindings[step.name].kernel.pack_tile:
+    kernel = machine.bound.bindings[step.name].kernel
+    if kernel.pack_tile:
         return "its constants are packed for tiles of its own"
+    if any(
+        item.name in kernel.align and machine.path(item, kernel, machine.platform.inner) is None for item in operands
+    ):
+        return "it wants operands aligned that no copy brings"
     if not isinstance(access, MapAccess):
         return "its windows are no index map"
     if len(node.outputs) != 1 or len(step.nodes) != 1:
@@ -277,6 +282,8 @@ def _wanted_elsewhere(analyses: StepAnalyses, analysis: StepAnalysis, seen: Sequ
     value, near = analysis.output.value, analyses.machine.platform.inner
     if analysis.output.memory == near and _leaves(analyses, analysis, {other.step.name for other in seen}):
         return f"'{value}' is to be whole in '{near}'"
+    if analyses.machine.aligns.get(value, 1) > analysis.output.item_bytes:
+        return f"'{value}' is to begin at multiples of {analyses.machine.aligns[value]} bytes"
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
         return f"no step of the group reads '{value}'"
     for user in seen:

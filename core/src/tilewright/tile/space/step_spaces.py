@@ -14,6 +14,7 @@ from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShap
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.region import Hop, Region, Tiles, Whole, key_of
 from tilewright.ir.plans.stages import Step
+from tilewright.ir.tensors.layout import strides
 from tilewright.tile.machine import NOTHING, ScheduledMachine, StepOperand
 from tilewright.tile.memory_path import strided_copy
 from tilewright.tile.space.split_reductions import sums_of
@@ -47,7 +48,8 @@ def step_space(
     engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
-    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
+    crooked = _crooked(machine, operands, binding.kernel, access, near)
+    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents, crooked)
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
@@ -63,7 +65,7 @@ def step_space(
         ),
         operations=operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine),
         available_bytes=machine.available_bytes(near, index),
-        grain=machine.grain(near),
+        grain=machine.tile_grain(step.name, near),
         once=_once(machine, operands),
         refused=refused,
         sums=sums,
@@ -137,13 +139,35 @@ def _once(machine: ScheduledMachine, operands: tuple[StepOperand, ...]) -> tuple
     )
 
 
+def _crooked(
+    machine: ScheduledMachine, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str
+) -> dict[str, str]:
+    """Loops whose tiles would not begin where a kernel wants it, of operands that it uses where they live; and why."""
+    result: dict[str, str] = {}
+    for operand in operands if isinstance(access, MapAccess) else ():
+        align = kernel.align.get(operand.name, 1)
+        if align == 1 or machine.path(operand, kernel, near) is not None:
+            continue
+        for step, loops in zip(strides(operand.shape, operand.layout), access.moves[operand.name], strict=True):
+            if step * operand.item_bytes % align:
+                reason = (
+                    f"its tiles of {operand.name}, which no copy moves, would not begin at multiples of {align} bytes"
+                )
+                result |= dict.fromkeys(loops, reason)
+    return result
+
+
 def _separated(
-    access: Access, kernel: Kernel, form: PartialSums | None, trips: Mapping[str, int]
+    access: Access,
+    kernel: Kernel,
+    form: PartialSums | None,
+    trips: Mapping[str, int],
+    crooked: Mapping[str, str],
 ) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
     """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
     allowed, refused = cuttable(access, kernel, form)
-    cuts = tuple(loop for loop in allowed if trips[loop.name] > 1)
-    return cuts, refused, form if any(loop.kind == "reduce" for loop in cuts) else None
+    cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in crooked)
+    return cuts, {**refused, **crooked}, form if any(loop.kind == "reduce" for loop in cuts) else None
 
 
 def _copied_operand(
@@ -218,4 +242,5 @@ def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
         space.engine.name,
         space.spared_bytes,
         space.sums,
+        tuple(cut.name for cut in space.cuts),
     )
