@@ -23,7 +23,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.kernel import Kernel
-from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.platform import CopyPath, Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.plans.stages import Allocated, Placement
@@ -144,7 +144,7 @@ def test_a_pin_does_not_put_them_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("named", "access", "reason"),
     [
-        ("nvm", {}, "reads B in 'nvm', which is no memory of target 'acme-mvm' that holds constants"),
+        ("nvm", {}, "reads B in 'nvm', where no constant of target 'acme-mvm' can be: it has no such memory"),
         ("mram", {"cores": "none", "mvm": "none"}, "reads B in 'mram', where engine 'mvm' has no access"),
     ],
 )
@@ -289,3 +289,52 @@ def test_the_kit_aligns_operands_no_better_than_declared(tmp_path: Path, declare
     demanding = f"if ((uintptr_t)${{P}} % 64u) {{ __builtin_trap(); }}\n{mvm.BLOB.call}"
     kernel = replace(mvm.BLOB, align=declared, call=demanding)
     assert bool(kernel_faults(gemm, kernel, site, inputs, folder=tmp_path)) is found
+
+
+def filled(memory: Memory, *copies: CopyPath, rom: bool = True) -> Platform:
+    """The machine with another memory, and copies to it. `rom`: whether cores read what the linker fills."""
+    mvm: Any = vendor()
+    cores = {} if rom else {"cores": "none"}
+    memories = tuple(replace(one, access=cores) if one.name == "rom" else one for one in mvm.ACME_MVM.memories)
+    kept = tuple(path for path in mvm.ACME_MVM.copies if rom or path.source != "rom")
+    return replace(mvm.ACME_MVM, memories=(*memories, memory), copies=(*kept, *copies))
+
+
+def test_a_memory_of_the_engine_that_is_written_is_filled_before_the_first_run(tmp_path: Path) -> None:
+    mvm: Any = vendor()
+    wsram = Memory(name="wsram", size_bytes=12 << 10, access={"cores": "none"})
+    kernel = replace(mvm.MVM, memories={"B": ("wsram",)})
+    plan = deployed(kernel=kernel, machine=filled(wsram, mvm.path("rom", "wsram")))
+    assert kernels_of(plan.allocated) == ["acme.mvm", "portable.neg", "acme.mvm"]
+    there = [name for name, place in plan.allocated.placements.items() if place.memory == "wsram"]
+    assert there == ["first.B@wsram", "second.B@wsram"]
+    assert {pool.memory: pool.used_bytes for pool in plan.allocated.pools}["wsram"] == 4 * (32 * 40 + 40 * 40)
+    text = plan.artifact.files["model.c"].decode("ascii")
+    assert "tw_rt_copy(" in text[text.index("tw_status model_init(") : text.index("tw_status model_reset_state(")]
+    demand_right(plan, tmp_path)
+    small = deployed(kernel=kernel, machine=filled(replace(wsram, size_bytes=8 << 10), mvm.path("rom", "wsram")))
+    assert kernels_of(small.allocated) == ["portable.matmul_weights_f32", "portable.neg", "acme.mvm"]
+
+
+def test_a_memory_that_takes_two_copies_is_refused_with_the_way() -> None:
+    mvm: Any = vendor()
+    wsram = Memory(name="wsram", size_bytes=None, access={"cores": "none"})
+    kernel = replace(mvm.MVM, memories={"B": ("wsram",)})
+    plan = deployed(kernel=kernel, machine=filled(wsram, mvm.path("rom", "dram"), mvm.path("dram", "wsram")))
+    (reason,) = [one.reason for one in plan.bound.bindings["first"].refusals if one.candidate == "acme.mvm"]
+    assert reason.endswith("the way is rom -> dram -> wsram, and one copy is made before the first run")
+
+
+def test_constants_come_by_way_of_the_backing_memory(tmp_path: Path) -> None:
+    """rom -> dram once, dram -> mid -> pad tile by tile."""
+    mvm: Any = vendor()
+    mid = Memory(name="mid", size_bytes=16 << 10)
+    machine = filled(mid, *(mvm.path(*ends) for ends in HOPS), rom=False)
+    machine = replace(machine, copies=tuple(path for path in machine.copies if (path.source, path.target) in HOPS))
+    plan = of_model(model(), machine=machine, kernel=replace(mvm.MVM, target="none"))
+    assert plan.allocated.placements["first.B@dram"].memory == "dram"
+    assert {"first.B@mid#0", "first.B@pad#0"} <= plan.allocated.placements.keys()
+    demand_right(plan, tmp_path)
+
+
+HOPS = (("rom", "dram"), ("dram", "mid"), ("mid", "dram"), ("mid", "pad"), ("pad", "mid"))

@@ -106,7 +106,8 @@ def _choices(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> lis
 
 def _read_there(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> Iterator[str]:
     """Which kernels read constants in that memory and nowhere else, for those that are shown."""
-    bound, shown = tiled.scheduled.bound, {buffer.name for buffer in overflow.live[:_MOST_SHOWN]}
+    bound, live = tiled.scheduled.bound, overflow.live[:_MOST_SHOWN]
+    shown = {buffer.name.removesuffix(f"@{overflow.memory}") for buffer in live}
     for step, binding in bound.bindings.items():
         for operand, name in binding.constants.items():
             there = homes(binding.kernel, operand, bound.platform)

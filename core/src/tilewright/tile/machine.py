@@ -16,6 +16,7 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import CopyPath, Engine, Platform, reachable
+from tilewright.ir.plans.constant_copies import copying, path_to
 from tilewright.ir.plans.constant_homes import homes_of
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.operand_aligns import aligns_of
@@ -72,6 +73,16 @@ class ScheduledMachine:
     def homes(self) -> Mapping[str, tuple[str, ...]]:
         """The constants that engines read where they live, and in which memories."""
         return homes_of(self.bound)
+
+    def kept_in(self, constant: str) -> tuple[str, ...]:
+        """The const memories that a constant has to be in; () where it may be in any, or is copied from there."""
+        staging, platform = self.decisions.staged.get(constant), self.platform
+        if staging is None:
+            return self.homes.get(constant, ())
+        if copying(platform, staging.memory) != "path":
+            return ()
+        sources = (memory.name for memory in platform.of_kind("const"))
+        return tuple(name for name in sources if path_to(platform, name, staging.memory))
 
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""

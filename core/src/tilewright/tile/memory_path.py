@@ -13,6 +13,7 @@ from functools import cached_property
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.machines.platform import CopyPath, Platform
 from tilewright.ir.machines.routes import path_between, route
+from tilewright.ir.plans.constant_copies import constant_source
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.layout import Layout, merge_loops, strides
 
@@ -78,9 +79,7 @@ class MemoryPath:
     @cached_property
     def constant_memory(self) -> str:
         """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
-        const = self.platform.of_kind("const")
-        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.inner)]
-        return (leading or [memory.name for memory in const])[0]
+        return constant_source(self.platform)
 
     def entry(self, memory: str) -> int:
         """The innermost hop over which bytes come from a memory that is not on the path; -1: none."""

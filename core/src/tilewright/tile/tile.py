@@ -164,7 +164,7 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             align=max(platform.buffer_align, array.dtype.itemsize, machine.aligns.get(name, 1)),
             first=0,
             last=final,
-            memories=machine.homes.get(name)
+            memories=machine.kept_in(name)
             or (
                 *machine.memory_path.constant_memories,
                 *_pins(name, (), const, machine.memory_path.constant_memories, decisions),

@@ -37,14 +37,15 @@ def test_the_first_engine_copies_where_it_reads_and_writes() -> None:
     assert "can bring" in refusal(replace(PLAIN, memories=(RAM, blind)), RAM, "init")
 
 
-def test_a_path_serves_one_core_alone() -> None:
+def test_a_path_serves_one_core_by_what_it_says_and_several_by_the_runtime() -> None:
     path = CopyPath(source="rom", target="ram", start="go(${dst});", wait="", max_bytes=None, dimensions=1)
     blind = replace(ROM, access={PLAIN.engines[0].name: "none"})
     one = replace(PLAIN, memories=(RAM, blind), copies=(path,))
     assert copying(one, "ram") == "path"
     assert path_to(one, "rom", "ram") == path
     assert path_to(one, "ram", "rom") is None
-    assert path_to(replace(one, engines=(Engine(name=PLAIN.engines[0].name, cores=2),)), "rom", "ram") is None
+    several = path_to(replace(one, engines=(Engine(name=PLAIN.engines[0].name, cores=2),)), "rom", "ram")
+    assert several is not None and "tw_rt_copy" in several.start
 
 
 def test_refusals_name_their_reason() -> None:

@@ -84,13 +84,15 @@ def operands_of(plan: CheckedPlan, site: Site) -> tuple[BackingOperand, ...]:
 
 def _constant(plan: CheckedPlan, operand: str, name: str) -> BackingOperand:
     array = plan.tiled.scheduled.bound.constants[name]
+    resident = (buffer for buffer in plan.buffers.values() if buffer.kind == "resident")
+    copies = [buffer for buffer in resident if buffer.name.startswith(f"{name}@")]
     return BackingOperand(
         name=operand,
         value=name,
         shape=tuple(array.shape),
         layout=row_major(array.ndim),
         item_bytes=array.itemsize,
-        memories=plan.buffers[name].memories,
+        memories=(copies or [plan.buffers[name]])[0].memories,
         buffer=name,
         offset_bytes=0,
         written=False,

@@ -27,7 +27,8 @@ int tw_rt_is_dma_core(void);
 void tw_rt_barrier(void);
 
 /* Starts a transfer of `rows` rows of `bytes` bytes; strides are bytes from row to row. DMA core only.
- * The source may not change and the destination may not be touched before tw_rt_wait(the number returned). */
+ * The source may not change and the destination may not be touched before tw_rt_wait(the number returned).
+ * NAME_init calls it, too, where constants are copied to a memory that the first engine cannot fill. */
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows,
         uint32_t dst_stride, uint32_t src_stride);
 

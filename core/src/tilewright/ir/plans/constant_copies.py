@@ -5,10 +5,17 @@ Does not know who asked for them, nor where they are placed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
-from tilewright.ir.machines.platform import CopyPath, Memory, Platform
+from tilewright.ir.machines.platform import CopyPath, Memory, Platform, reachable
+from tilewright.ir.machines.routes import path_between, route
+from tilewright.ir.plans.constant_homes import homes_of
 from tilewright.ir.plans.decisions import Decisions, Staging
+from tilewright.ir.plans.stages import Bound
+
+_START = "${channel} = tw_rt_copy(${dst}, ${src}, ${bytes}, ${rows}, ${dst_stride}, ${src_stride});"
+_WAIT = "tw_rt_wait(${channel});"
 
 
 def refusal(platform: Platform, memory: Memory, when: str) -> str:
@@ -39,11 +46,42 @@ def copying(platform: Platform, memory: str) -> Literal["memcpy", "path"] | None
 
 
 def path_to(platform: Platform, source: str, target: str) -> CopyPath | None:
-    """The copy from a memory to another that one core can start alone."""
-    if platform.inner or any(engine.cores > 1 for engine in platform.engines):
-        return None
-    ends = (source, target)
-    return next((path for path in platform.copies if path.start and (path.source, path.target) == ends), None)
+    """The copy from a memory to another that one core can start alone: through `tw_rt`, where a program has that."""
+    path = path_between(platform, source, target)
+    if path is not None and has_runtime(platform):
+        return replace(path, start=_START, wait=_WAIT)
+    return path if path is not None and path.start else None
+
+
+def has_runtime(platform: Platform) -> bool:
+    """Whether programs for it copy through `tw_rt`."""
+    return bool(platform.inner) or any(engine.cores > 1 for engine in platform.engines)
+
+
+def needed_copies(bound: Bound) -> Mapping[str, Staging]:
+    """Constants that a step finds only where a copy brings them before the first run: kernels read them in a memory
+    that is written (`homes`), or copies lead from theirs to the scratchpad by way of the backing memory alone.
+    """
+    platform, wanted = bound.platform, homes_of(bound)
+    written = {memory.name for memory in platform.of_kind("ram")}
+    result = {name: Staging(memory=there[0]) for name, there in wanted.items() if there[0] in written}
+    source, backing = constant_source(platform), platform.backing_memory().name
+    if platform.inner and _only_by(platform, source, backing) and copying(platform, backing):
+        result |= {name: Staging(memory=backing) for name in bound.constants if name not in wanted}
+    return result
+
+
+def _only_by(platform: Platform, source: str, backing: str) -> bool:
+    """Whether constants come to the scratchpad by way of the backing memory, and the first engine cannot read them."""
+    way = route(platform, source, platform.inner)
+    return bool(way) and way is not None and way[0].target == backing and not reachable(platform, source)
+
+
+def constant_source(platform: Platform) -> str:
+    """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
+    const = platform.of_kind("const")
+    leading = [memory.name for memory in const if route(platform, memory.name, platform.inner)]
+    return (leading or [memory.name for memory in const])[0]
 
 
 def copies_of(decisions: Decisions, constants: Mapping[str, object]) -> Iterator[tuple[str, Staging]]:

@@ -23,8 +23,9 @@ def let_go(overflow: Overflow, choice: KernelChoice, refused: Refused) -> Refuse
     readers = _readers(choice)
     leaving: list[tuple[float, int, dict[str, frozenset[str]]]] = []
     for buffer in overflow.live:
-        if buffer.name in crowded:
-            others = {step: _elsewhere(step, overflow.memory, choice, refused) for step in readers[buffer.name]}
+        name = buffer.name.removesuffix(f"@{overflow.memory}")  # where it is copied there
+        if name in crowded:
+            others = {step: _elsewhere(step, overflow.memory, choice, refused) for step in readers[name]}
             if all(lost is not None for lost in others.values()):
                 lost = sum(cycles or 0.0 for cycles in others.values())
                 kernels = {step: frozenset(_here(step, overflow.memory, choice, refused)) for step in others}

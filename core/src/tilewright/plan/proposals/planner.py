@@ -26,6 +26,7 @@ from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Allocator, Budget
+from tilewright.ir.plans.constant_copies import needed_copies
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.region import Region
@@ -133,6 +134,7 @@ class Planner:
 
     def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | PlanFailure:
         """What was to stay in the scratchpad but finds no place is copied."""
+        decisions = _with_needed_copies(bound, decisions)
         with log_span(DEBUG, "schedule: an order, and what is alive when"):
             scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
         constants = constants_alone(scheduled, self.operators, decisions)
@@ -158,6 +160,7 @@ class Planner:
         """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
         if fault := _fault_of_tiles(self.pins.tiles, {step.name for step in scheduled.steps}):
             raise _tiles_not_kept(fault)
+        decisions = _with_needed_copies(scheduled.bound, decisions)
         question = self._question(scheduled, decisions)
         known = self.tilings.found(scheduled.bound, *question)
         if known is not None:
@@ -223,6 +226,7 @@ class Planner:
 
     def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
         """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""
+        decisions = _with_needed_copies(tiled.scheduled.bound, decisions)
         return verify_allocated(allocate(tiled, decisions, self.allocator, self.budget), self.operators)
 
     def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[PlanFailure]]:
@@ -248,6 +252,11 @@ class Planner:
         if pairs and self.longest != 1 and not self.pins.in_place:
             order = best.decisions.order
             yield Decisions(order=order, in_place=dict.fromkeys(pairs, "")).pinned_by(self.pins)
+
+
+def _with_needed_copies(bound: Bound, decisions: Decisions) -> Decisions:
+    """With the copies of constants without which steps would not find them, where nobody has decided otherwise."""
+    return replace(decisions, staged={**needed_copies(bound), **decisions.staged})
 
 
 def _fault_of_tiles(tiles: Mapping[str, Region], steps: Collection[str]) -> str:

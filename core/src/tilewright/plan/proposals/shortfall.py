@@ -128,8 +128,8 @@ def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) 
 
 def refusals(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
-    if failure.of_constants and failure.overflow is not None:
-        return let_go(failure.overflow, choice, refused)
+    if failure.overflow is not None and (leaving := let_go(failure.overflow, choice, refused)):
+        return leaving
     if failure.overflow is not None and failure.tiled is not None:
         return _of_overflow(failure.tiled, failure.overflow, choice, refused)
     return {} if stuck_steps(failure, choice, refused) else _used(failure, choice)

@@ -233,6 +233,9 @@ static void land(transfer *one)
 static void spend(transfer *one)
 {
     uint32_t engine = twin.machine.paths[one->path].engine;
+    if (twin_self() == UINT32_MAX) { /* before the first run: no clock runs */
+        return;
+    }
     uint64_t start = twin_now() > copies.engine_free[engine] ? twin_now() : copies.engine_free[engine];
     one->arrives = start + twin_transfer_cycles(one->path, one->source.bytes * one->source.rows, one->source.rows);
     copies.engine_free[engine] = one->arrives;

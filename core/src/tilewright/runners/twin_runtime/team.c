@@ -81,7 +81,7 @@ uint32_t tw_rt_cores(void)
 
 int tw_rt_is_dma_core(void)
 {
-    return tw_rt_core() == (twin.machine.extra_dma_core ? twin.machine.cores : 0u);
+    return self == UINT32_MAX || self == (twin.machine.extra_dma_core ? twin.machine.cores : 0u);
 }
 
 void tw_rt_charge(uint32_t cycles)
