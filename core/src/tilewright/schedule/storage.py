@@ -82,11 +82,13 @@ class Sharing:
         the buffer of `of`, so many bytes behind where `of` begins.
         """
         start = self.root(of)[1] + offset_bytes
-        return any((start + self.root(name)[1]) % self._aligns.get(name, 1) for name in self.members(value))
+        return bool(self._aligns) and any(
+            (start + self.root(name)[1]) % self._aligns.get(name, 1) for name in self.members(value)
+        )
 
     def align_of(self, root: str) -> int:
         """What the buffer of `root` has to begin at a multiple of, for the sake of all in it."""
-        return max((self._aligns.get(name, 1) for name in self.members(root)), default=1)
+        return max((self._aligns.get(name, 1) for name in self.members(root) if self._aligns), default=1)
 
     def add_all(self, aliases: tuple[Alias, ...]) -> bool:
         """Accept all aliases of one node, or none of them."""

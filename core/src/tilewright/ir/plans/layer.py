@@ -64,7 +64,7 @@ class Layer:
 
     def packed_for(self, boxes: Sequence[Box]) -> Mapping[str, Array]:
         """The same where these are the tiles, the largest first."""
-        return self.tile_packing.of(boxes)
+        return self.packed if self.kernel.pack_tile is None else self.tile_packing.of(boxes)
 
     @property
     def tile_packing(self) -> TilePacking:

@@ -21,7 +21,7 @@ from tilewright.ir.plans.layer import Layer, Layers, layer_key
 from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Candidate, Group, Tiled
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import same_bytes
-from tilewright.plan.proposals.crowded_homes import let_go
+from tilewright.plan.proposals.crowded_homes import CrowdedMemory
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 
 Refused = Mapping[str, frozenset[str]]  # step -> kernels of it that do not fit
@@ -128,8 +128,8 @@ def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) 
 
 def refusals(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
-    if failure.overflow is not None and (leaving := let_go(failure.overflow, choice, refused)):
-        return leaving
+    if failure.overflow is not None and (going := _of_constants(failure.overflow, choice, refused)):
+        return going
     if failure.overflow is not None and failure.tiled is not None:
         return _of_overflow(failure.tiled, failure.overflow, choice, refused)
     return {} if stuck_steps(failure, choice, refused) else _used(failure, choice)
@@ -222,6 +222,12 @@ def _room(tiled: Tiled, overflow: Overflow, scratches: Iterable[Buffer]) -> _Roo
         largest=inf if boundless else max(known),
         missing=overflow.excess_bytes,
     )
+
+
+def _of_constants(overflow: Overflow, choice: KernelChoice, refused: Refused) -> Refused:
+    """Kernels that read constants where they are too many; {} where that is not the reason, or does not help."""
+    crowded = CrowdedMemory(overflow=overflow, bound=choice.bound, left=lambda step: choice.candidates(step, refused))
+    return crowded.kernels_that_go()
 
 
 def _of_overflow(tiled: Tiled, overflow: Overflow, choice: KernelChoice, refused: Refused) -> Refused:

@@ -157,7 +157,7 @@ def _store(tiles: Sequence[_Near], access: Access, box: Box) -> None:
 
 
 def _arrays(layer: Layer, inputs: Sequence[Array | None], boxes: Sequence[Box]) -> dict[str, Array]:
-    arrays = given_arrays(layer, inputs) | layer.packed_for(boxes)
+    arrays = {**given_arrays(layer, inputs), **layer.packed_for(boxes)}
     for name, tensor in zip(layer.operator.outputs, layer.site.outputs, strict=False):
         arrays[name] = np.full(tensor.shape, _poison(tensor.dtype.numpy))
     return arrays

@@ -253,9 +253,8 @@ def _not_fusible(machine: ScheduledMachine, access: Access, step: Step, operands
     kernel = machine.bound.bindings[step.name].kernel
     if kernel.pack_tile:
         return "its constants are packed for tiles of its own"
-    if any(
-        item.name in kernel.align and machine.path(item, kernel, machine.platform.inner) is None for item in operands
-    ):
+    wanted, near = [item for item in operands if item.name in kernel.align], machine.platform.inner
+    if near and any(machine.path(item, kernel, near) is None for item in wanted):
         return "it wants operands aligned that no copy brings"
     if not isinstance(access, MapAccess):
         return "its windows are no index map"

@@ -144,11 +144,12 @@ def _crooked(
 ) -> dict[str, str]:
     """Loops whose tiles would not begin where a kernel wants it, of operands that it uses where they live; and why."""
     result: dict[str, str] = {}
-    for operand in operands if isinstance(access, MapAccess) else ():
+    moves = access.moves if isinstance(access, MapAccess) else {}
+    for operand in operands if moves else ():
         align = kernel.align.get(operand.name, 1)
         if align == 1 or machine.path(operand, kernel, near) is not None:
             continue
-        for step, loops in zip(strides(operand.shape, operand.layout), access.moves[operand.name], strict=True):
+        for step, loops in zip(strides(operand.shape, operand.layout), moves[operand.name], strict=True):
             if step * operand.item_bytes % align:
                 reason = (
                     f"its tiles of {operand.name}, which no copy moves, would not begin at multiples of {align} bytes"
