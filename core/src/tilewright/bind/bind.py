@@ -12,6 +12,7 @@ from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
 from tilewright.bind.narrow_weights import narrow_notes
+from tilewright.bind.stored_graph import padding_notes, with_forms
 from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
@@ -35,14 +36,16 @@ def bind(
     """Choose a kernel for every node, a layout for every value, and pack the constants.
 
     `layers`: what is known of distinct layers from binding before, with the same kernels. `chains`: whether kernels
-    that compute several nodes as one may be chosen.
+    that compute several nodes as one, or on values in forms of their own, may be chosen.
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
     chained = with_chains(graph, kernels.values(), platform, operators, decisions, candidates_of, fit=chains)
-    graph = chained.graph
+    formed = with_forms(chained.graph, kernels, platform, operators, decisions, candidates_of, fit=chains)
+    graph = formed.graph
     result = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
-    result |= {name: result[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in result}
+    for refusals in (chained.refusals, formed.refusals):
+        result |= {name: result[name].refused_by(refused) for name, refused in refusals.items() if name in result}
     _demand_candidates(graph, result, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in result.items()}
     layouts = choose_layouts(graph, operators, chosen, decisions.layouts, decisions.state)
@@ -59,7 +62,12 @@ def bind(
         },
         layouts=relaid.layouts,
         constants=stored.arrays,
-        diagnostics=(*diagnostics, *growth_notes(layer_of, result, platform), *narrow_notes(layer_of)),
+        diagnostics=(
+            *diagnostics,
+            *growth_notes(layer_of, result, platform),
+            *narrow_notes(layer_of),
+            *padding_notes(relaid.graph, operators),
+        ),
         layers=layer_of,
     )
 

@@ -108,6 +108,12 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
         if operator is not None:
             values["operators"].setdefault(operator.name, operator)
             provenance.setdefault(("operator", operator.name), provenance["kernel", kernel.name])
+    for name, kernel in values["kernels"].items():
+        if kernel.stores and kernel.op in values["operators"]:
+            offered, operator = as_stored(kernel, values["operators"][kernel.op])
+            values["kernels"][name] = offered
+            values["operators"].setdefault(operator.name, operator)
+            provenance.setdefault(("operator", operator.name), provenance["kernel", name])
     by_name = {plural: MappingProxyType(dict(sorted(named.items()))) for plural, named in values.items()}
     return Registry(
         **by_name,
@@ -125,6 +131,14 @@ def _chain_of(kernel: Kernel, operators: Mapping[str, Operator]) -> Operator | N
 
     members = [operators[name] for name in kernel.pattern]
     return None if no_chain(members) else chain_operator(members)
+
+
+def as_stored(kernel: Kernel, operator: Operator) -> tuple[Kernel, Operator]:
+    """A kernel of values in forms of its own, as one of the operator that is made for it; and that operator."""
+    from tilewright.ir.graphs.stored_sites import stored_operator
+    from tilewright.ir.plans.stored_kernel import storing
+
+    return storing(kernel, operator), stored_operator(operator)
 
 
 def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
