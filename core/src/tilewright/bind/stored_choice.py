@@ -2,8 +2,8 @@
 take; elementwise nodes between in the same form, so that conversions vanish. Does not know the graph that follows
 (`stored_graph`).
 
-It begins with all nodes in forms that may be, and goes on as long as another form of one node, or none of all nodes that
-hang together, takes less.
+It begins with all nodes in forms that may be, and goes on as long as another form of one node, or none of all nodes
+that hang together, takes less.
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ def with_forms(
     *,
     fit: bool = True,
 ) -> InForms:
-    """Store values as kernels want them where that takes less, conversions included; nowhere where no plan would `fit`."""
+    """Store values as kernels want them where that takes less, conversions included; where no plan would `fit`, only
+    where nobody else computes a node.
+    """
     offered = [each for each in kernels.values() if isinstance(each, StoredKernel) and platform.runs(each.target)]
     if not offered:
         return InForms(graph=graph)

@@ -1,7 +1,7 @@
 """The Acme Blocks: a core that computes sixteen channels at once, and has them side by side: images are NC/16HW16.
 
-Where sixteen does not divide the channels, a convolution reads whatever is in the rest, because its weights there are 0,
-and writes its zero point there. A pool leaves there what it finds.
+Where sixteen does not divide the channels, a convolution reads whatever is in the rest, because its weights there are
+0, and writes its zero point there. A pool leaves there what it finds.
 """
 
 from __future__ import annotations
@@ -14,13 +14,26 @@ import numpy.typing as npt
 from tilewright.api import align_up, hookimpl
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import (
-    Call, Groups, Kernel, Matched, ShiftUnit, Stored, TileShape, UnitProof, c_functions, centred_weights, fragment_file,
-    image_fields, sum_requant, tap_fields, windows_of,
+    Call,
+    Groups,
+    Kernel,
+    Matched,
+    ShiftUnit,
+    Stored,
+    UnitProof,
+    centred_weights,
+    fragment_file,
+    image_fields,
+    sum_requant,
+    tap_fields,
+    windows_of,
 )  # fmt: skip
 from tilewright.api.platform import CopyPath, Engine, Memory, Platform
 
 LANES = Groups(axis=1, size=16)
-UNIT = ShiftUnit(multiplier_bits=31, addend_bits=48, largest_shift=40, bits=64, rounding="half-even", shift_per_channel=True)
+UNIT = ShiftUnit(
+    multiplier_bits=31, addend_bits=48, largest_shift=40, bits=64, rounding="half-even", shift_per_channel=True
+)
 
 
 def match_conv(site: Site) -> str | UnitProof:
@@ -110,7 +123,9 @@ POOL = Kernel(
 
 def path(source: str, target: str) -> CopyPath:
     """Two bytes a cycle."""
-    return CopyPath(source=source, target=target, channels=2, cycles=lambda size_bytes, rows: 20.0 * rows + size_bytes / 2)
+    return CopyPath(
+        source=source, target=target, channels=2, cycles=lambda size_bytes, rows: 20.0 * rows + size_bytes / 2
+    )
 
 
 ACME_BLOCKS = Platform(

@@ -53,6 +53,16 @@ def written_stored(node: Node, operators: Mapping[str, Operator]) -> Iterator[tu
     return ((name, stored[operand]) for operand, name in pairs if operand in stored)
 
 
+def open_padding(node: Node, operator: Operator, outputs: Sequence[Tensor]) -> dict[str, npt.NDArray[np.bool_]]:
+    """By operand that the node writes, where there may be anything."""
+    stored = stored_operands(node)
+    return {
+        operand: stored[operand].padding(tensor.dtype.size_bytes)
+        for operand, tensor in zip(operator.outputs, outputs, strict=False)
+        if operand in stored and stored[operand].stored.fill is None
+    }
+
+
 def stored_tensor(tensor: Tensor, value: StoredValue, name: str) -> Tensor:
     """The type of what is stored of `tensor`."""
     shape = value.stored.form.shape(tensor.shape, tensor.dtype.size_bytes)

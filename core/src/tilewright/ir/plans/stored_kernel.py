@@ -1,5 +1,5 @@
-"""Knows a kernel of values in forms of their own as one of the operator of such nodes: it is asked about the node as the
-network has it, and called with operands as they are stored. Does not know which nodes are computed so (`bind`).
+"""Knows a kernel of values in forms of their own as one of the operator of such nodes: it is asked about the node as
+the network has it, and called with operands as they are stored. Does not know which nodes are computed so (`bind`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def storing(kernel: Kernel, operator: Operator) -> Kernel:
 
 
 def stored_forms(kernel: Kernel, operator: Operator, site: Matched) -> dict[str, StoredValue]:
-    """What `kernel` stores how of a node as the network has it. TilewrightError TW5080 where values have no such form."""
+    """What `kernel` stores how of a node as the network has it. TilewrightError TW5080 for forms that values cannot
+    have.
+    """
     answer = demand_mapping(kernel.stored(site), f"kernel '{kernel.name}'", kernel.stored, "stored")
     tensors = _by_operand(operator, site)
     forms = {}
