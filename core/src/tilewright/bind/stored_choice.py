@@ -54,7 +54,8 @@ class StoredChoice:
 
     @cached_property
     def _elementwise(self) -> set[str]:
-        return {node.name for node in self.options.graph.nodes if self.options.elementwise(node)}
+        others = (node for node in self.options.graph.nodes if node.name not in self._forms)
+        return {node.name for node in others if self.options.elementwise(node)}
 
     def least(self) -> tuple[Ways, Flow]:
         """As few nodes in forms as may be, because memory is short."""

@@ -79,7 +79,7 @@ class Rows:
     multiple_bytes: int
 
     def __str__(self) -> str:
-        axes = f"axes {', '.join(map(str, self.axes))}" if len(self.axes) > 1 else f"axis {self.axes[0]}"
+        axes = f"{'axis' if len(self.axes) == 1 else 'axes'} {', '.join(map(str, self.axes))}".strip()
         return f"rows of {axes} in multiples of {self.multiple_bytes} B"
 
     @property
