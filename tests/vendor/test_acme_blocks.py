@@ -18,6 +18,8 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.graphs.stored_sites import stored_values
+from tilewright.ir.machines.platform import Memory
+from tilewright.runners.host import HostRunner
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import offering, registry_for
 from tilewright.validation.validation import validate, vectors_of
@@ -124,3 +126,54 @@ def test_it_computes_what_the_reference_does(pad_bytes: int | None) -> None:
     validation = validate(plan, RUNNER, vectors_of(plan, None, 2))
     assert validation.verdict.passed
     assert all(step.bit_equal for step in validation.verdict.steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ram_bytes", "code"), [(6000, "TW5036"), (4500, "TW5082")])
+def test_in_one_memory_blocks_are_computed_row_by_row_or_given_up(tmp_path: Path, ram_bytes: int, code: str) -> None:
+    module: Any = vendor()
+    memories = (Memory(name="ram", size_bytes=ram_bytes), Memory(name="rom", size_bytes=1 << 20, kind="const"))
+    platform = replace(
+        module.ACME_BLOCKS, memories=memories, copies=(), backing="", inner="", runners=("host",)
+    )  # fmt: skip
+    plan = Deployment(
+        model(), "acme-blocks", Options(), offering(registry_for(platform), module.CONV, module.POOL)
+    )  # fmt: skip
+    assert plan.allocated.tiled.scheduled.steps
+    assert code in {note.code for note in plan.diagnostics}
+    assert validate(plan, HostRunner(), vectors_of(plan, None, 1)).verdict.passed
+
+
+LAYERS = """\
+import numpy as np
+from tilewright.api.graph import Requant
+from tilewright.api.testing import Sample
+
+
+def pytest_tilewright_layers():
+    numbers = np.random.default_rng(1)
+    image, weights = (numbers.integers(-99, 99, shape).astype(np.int8) for shape in ((1, 20, 7, 5), (18, 20, 3, 2)))
+    window = {"kernel_shape": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 2), "ceil_mode": 0}
+    requant = Requant(scale=(2.0**-10,), zero_point=-5, low=-100, high=127)
+    attributes = {**window, "group": 1, "requant": requant, "output_type": "i8", "x_zero_point": 3}
+    return [
+        Sample(op="QConv", kind="twenty", inputs=(image, weights), attributes=attributes, constants=(1,)),
+        Sample(op="MaxPool", kind="twenty", inputs=(image,), attributes=window),
+    ]
+"""
+
+
+@pytest.mark.slow
+def test_it_is_installed_checked_and_tried(build_site: Any, tmp_path: Path) -> None:
+    site = build_site(PROJECT)
+    network = tmp_path / "network.onnx"
+    network.write_bytes(model())
+    checked = site.tilewright("check", str(network), "--target", "acme-blocks", "--layers")
+    assert checked.returncode == 0, checked.stderr
+    assert "is stored as [1, 2, 12, 9, 16]: axis 1 in groups of 16, padding -7; 1,296 B of padding" in checked.stdout
+    assert "TW5081" in checked.stderr
+    (tmp_path / "conftest.py").write_text(LAYERS, encoding="utf-8")
+    tried = site.run(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tilewright-target", "acme-blocks", str(tmp_path)
+    )
+    assert tried.returncode == 0, tried.stdout
