@@ -163,9 +163,7 @@ def judge_run(
             unseen |= {name: limit for name, limit in limits.items() if name not in got and limit.any()}
             known |= got
             if got:
-                worst[site.node.name] = _worse(
-                    worst.get(site.node.name), _judge_step(site, operator, limits, named, got)
-                )
+                worst[site.node.name] = _worse(worst.get(site.node.name), _judged(site, operator, limits, named, got))
         outputs.append({name: known[name] for name in graph.outputs})
     return JudgedRun(steps=tuple(worst.values()), outputs=tuple(outputs))
 
@@ -214,7 +212,7 @@ def _allowed(
     return limits
 
 
-def _judge_step(
+def _judged(
     site: Site,
     operator: Operator,
     limits: Mapping[str, npt.NDArray[np.float64]],

@@ -178,7 +178,7 @@ def piece_by_piece(steps: Sequence[Mapping[str, Any]]) -> str:
 
 def _forms(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """How values are stored that kernels want in forms of their own."""
-    for value in (value for step in steps for value in step["outputs"] if "stored" in value):
+    for value in (value for step in steps for value in step.get("outputs", ()) if "stored" in value):
         shape = ", ".join(map(str, value["shape"]))
         yield f"{value['name']} is stored as [{shape}]: {value['stored']}; {value['padding_bytes']:,} B of padding"
 

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from form_kernels import GROUPS, NEG, NEG_ROWS
+from networks_in_forms import bound, network
 from onnx import TensorProto, helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.stored_sites import logical_site
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.plans.stages import Bound
 from tilewright.ir.plans.stored_kernel import StoredKernel, stored_forms, stored_site, storing
-from tilewright.ir.tensors.stored_form import Stored
+from tilewright.ir.tensors.stored_form import Groups, Rows, Stored
 from tilewright.runners.twin import TwinRunner
 from tilewright.snapshot.saved_stage import read_stage, save_stage
 from tilewright.testing.cluster import cluster, offering, registry_for
@@ -86,3 +88,31 @@ def test_what_is_bound_is_saved_and_read(tmp_path: Path) -> None:
     again = read_stage(tmp_path, plan.registry)
     assert isinstance(again, Bound) and again.graph == plan.bound.graph
     assert [each.kernel for each in again.bindings.values()] == [each.kernel for each in plan.bound.bindings.values()]
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        (
+            {"X": Stored(form=Groups(axis=7, size=16))},
+            "[1, 20, 4, 6] has no form 'axis 7 in groups of 16': there is no",
+        ),
+        ({"Z": Stored(form=GROUPS)}, "there is no operand Z"),
+        ({"X": "NHWC"}, "'NHWC' is no Stored(form=..., fill=...)"),
+        ({"X": Stored(form=Rows(axes=(), multiple_bytes=4))}, "[] are no axes of a row"),
+    ],
+)
+def test_a_form_that_values_cannot_have_is_the_kernels_fault(stored: Any, reason: str) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        bound(network("Neg"), replace(NEG, stored=lambda site: stored))
+    assert caught.value.code == "TW5080"
+    assert "kernel 'acme.neg16' stores" in caught.value.message and reason in caught.value.message
+    assert "test_stored_kernel.py:" in caught.value.where
+    assert "match" in caught.value.fix[0]
+
+
+def test_a_kernel_with_forms_says_what_it_reads_of_them() -> None:
+    with pytest.raises(ValueError, match=r"'acme.neg16' has `stored`, and says no `access`"):
+        replace(NEG, access=None)
+    with pytest.raises(ValueError, match=r"'acme.neg16' has `stored`, and computes a chain"):
+        replace(NEG, pattern=("Abs", "Neg"))
