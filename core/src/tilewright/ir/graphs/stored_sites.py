@@ -102,11 +102,6 @@ def stored_operator(base: Operator) -> Operator:
     )
 
 
-def no_stored_operator(base: Operator) -> str:
-    """Why there is none of `base`; empty where there may be one."""
-    return f"{base.name} has any number of inputs" if "..." in base.inputs else ""
-
-
 class _Storing:
     """What the operator is made of."""
 
