@@ -10,14 +10,17 @@ from tilewright.api.kernel import (
     CodeFragments,
     Finish,
     FragmentTemplate,
+    Groups,
     Kernel,
     Matched,
     Nest,
     Operand,
     PartialSums,
     RequantForm,
+    Rows,
     Sharing,
     ShiftUnit,
+    Stored,
     SumForm,
     TileShape,
     UnitProof,
@@ -114,6 +117,13 @@ assert limited.parallel == ("i",)
 # the other numbers its code takes 0.1 % more.
 shared = Sharing(folds=("taps",), slowdown=0.001)
 assert "width" not in shared.folds
+
+# %% Groups, Rows, Stored
+# What `Kernel.stored` says of an operand: 20 channels in groups of 16, the last filled up with a zero point; rows of
+# pixels, each of them at a multiple of 16 bytes.
+lanes = Stored(form=Groups(axis=1, size=16), fill=-5)
+assert lanes.form.shape((1, 20, 8, 8), item_bytes=1) == (1, 2, 8, 8, 16)
+assert Rows(axes=(3, 1), multiple_bytes=16).shape((1, 3, 8, 10), item_bytes=1) == (1, 8, 32)
 
 # %% Windows, windows_of
 # Kernel, strides, dilations and pads of a Conv or a pool, and the shapes that follow.

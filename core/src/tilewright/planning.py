@@ -21,6 +21,7 @@ from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.stored_sites import SUFFIX as STORED
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
@@ -136,14 +137,17 @@ class Planning:
 
     @property
     def _of_chains(self) -> tuple[Node, ...]:
-        """The nodes that kernels compute as one with those before them; none where such a kernel is pinned."""
-        chains = tuple(node for node in self.bound.graph.nodes if node.links)
+        """The nodes that kernels compute as one with those before them, or on values in forms of their own; none where
+        such a kernel is pinned.
+        """
+        nodes = self.bound.graph.nodes if self.chains else ()
+        chains = tuple(node for node in nodes if node.links or node.op.endswith(STORED))
         return () if any(node.name in self._pins.kernels for node in chains) else chains
 
     @property
     def _node_by_node(self) -> Planning:
         """The same without such kernels."""
-        return replace(self, chains=False, diagnostics=(*self.diagnostics, _unlinked(self._of_chains)))
+        return replace(self, chains=False, diagnostics=(*self.diagnostics, *_unlinked(self._of_chains)))
 
     def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""
@@ -218,15 +222,21 @@ class Planning:
         return decisions.pinned_by(self.options.pins)
 
 
-def _unlinked(chains: Sequence[Node]) -> Diagnostic:
-    """The note TW5041 about nodes that kernels would compute as one, which memory has no room for."""
+def _unlinked(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """The notes about nodes that memory has no room for as kernels would compute them: TW5041 of several as one, TW5082
+    of those on values in forms of their own.
+    """
+    chains, stored = [node for node in nodes if node.links], [node for node in nodes if not node.links]
     are = "1 chain is" if len(chains) == 1 else f"{len(chains)} chains are"
-    return Diagnostic(
-        severity="note",
-        code="TW5041",
-        message=f"memory is short: {are} computed node by node",
-        details=tuple(f"'{node.name}': {node.op}" for node in chains),
+    have = "1 step has" if len(stored) == 1 else f"{len(stored)} steps have"
+    said = (
+        ("TW5041", f"{are} computed node by node", chains),
+        ("TW5082", f"{have} values without padding, and other kernels", stored),
     )
+    for code, message, named in said:
+        if named:
+            details = tuple(f"'{node.name}': {node.op.removesuffix(STORED)}" for node in named)
+            yield Diagnostic(severity="note", code=code, message=f"memory is short: {message}", details=details)
 
 
 def plan_notes(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:

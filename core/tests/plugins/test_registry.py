@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import pytest
+from form_kernels import NEG
 
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.plugins.catalogue import Package
@@ -83,3 +85,20 @@ def test_a_kernel_of_a_chain_brings_the_operator_of_it() -> None:
     variadic, unknown = idle_kernels(registry)
     assert unknown.message.startswith("kernel 'acme.MatMul_Nonsense' of acme 1 is never used")
     assert variadic.message.endswith("is never used: Concat has any number of inputs, which no chain has")
+
+
+def test_a_kernel_of_values_in_forms_brings_the_operator_of_it() -> None:
+    joined = replace(NEG, name="acme.concat16", op="Concat")
+    plugin = Loaded(
+        package=Package(name="acme", version="1", requirement="", offers=()),
+        hooks=(),
+        values={"kernel": (NEG, joined), "operator": tuple(vocabulary().values())},
+        observe=None,
+    )
+    registry = registry_of([plugin])
+    assert set(registry.operators) - set(vocabulary()) == {"Neg@stored"}
+    assert registry.kernels[NEG.name].computes == "Neg@stored"
+    (idle,) = idle_kernels(registry)
+    assert idle.message == (
+        "kernel 'acme.concat16' of acme 1 is never used: it has `stored`, and Concat has any number of inputs"
+    )

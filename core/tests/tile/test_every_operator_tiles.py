@@ -47,6 +47,8 @@ WHOLE_AXES = {
     "Gather": 9 * 4,
     "Gather_constant_indices": 14 * 4,
     "GatherElements": 14 * 4,
+    "ToStored_pixel_rows": (11 * 20 + 224) * 4,  # a row of pixels is never cut
+    "FromStored_pixel_rows": (11 * 20 + 224) * 4,
     "GridSample": 4 * 6 * 4,
     "RoiAlign": 2 * 6 * 8 * 4,
     "Scatter": 4 * (2 * 5 * 7 * 13 + 9 * 13) + 8 * 9,

@@ -25,6 +25,7 @@ from tilewright.ir.machines.kernel import (
     Sharing,
     TileShape,
 )
+from tilewright.ir.tensors.stored_form import Groups, Rows, Stored
 from tilewright.operators.c_code.c_source import c_functions
 from tilewright.operators.c_code.walk import Nest, Walk, broadcast_steps, elementwise_walk, nest, walk
 from tilewright.operators.quantised.integer_layers import (
@@ -49,14 +50,17 @@ __all__ = [
     "CodeFragments",
     "Finish",
     "FragmentTemplate",
+    "Groups",
     "Kernel",
     "Matched",
     "Nest",
     "Operand",
     "PartialSums",
     "RequantForm",
+    "Rows",
     "Sharing",
     "ShiftUnit",
+    "Stored",
     "SumForm",
     "TileShape",
     "UnitProof",

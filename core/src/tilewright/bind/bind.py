@@ -4,7 +4,7 @@ Does not know the order of steps or any memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
 from tilewright.bind.chains import with_chains
@@ -12,7 +12,8 @@ from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
 from tilewright.bind.narrow_weights import narrow_notes
-from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
+from tilewright.bind.stored_graph import padding_notes, with_forms
+from tilewright.errors import Diagnostic, Refusal, typed, unsupported_error, usage_error
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
@@ -34,15 +35,15 @@ def bind(
 ) -> Bound:
     """Choose a kernel for every node, a layout for every value, and pack the constants.
 
-    `layers`: what is known of distinct layers from binding before, with the same kernels. `chains`: whether kernels
-    that compute several nodes as one may be chosen.
-    Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
+    `layers`: what is known of distinct layers from binding before, with the same kernels. `chains`: whether kernels of
+    several nodes, or of values in forms, may be chosen. TilewrightError TW2001 (exit 4) lists what nobody can compute.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
     chained = with_chains(graph, kernels.values(), platform, operators, decisions, candidates_of, fit=chains)
-    graph = chained.graph
+    formed = with_forms(chained.graph, kernels, platform, operators, decisions, candidates_of, fit=chains)
+    graph = formed.graph
     result = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
-    result |= {name: result[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in result}
+    result = _refused(_refused(result, chained.refusals), formed.refusals)
     _demand_candidates(graph, result, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in result.items()}
     layouts = choose_layouts(graph, operators, chosen, decisions.layouts, decisions.state)
@@ -59,9 +60,24 @@ def bind(
         },
         layouts=relaid.layouts,
         constants=stored.arrays,
-        diagnostics=(*diagnostics, *growth_notes(layer_of, result, platform), *narrow_notes(layer_of)),
+        diagnostics=(*diagnostics, *_notes(layer_of, result, platform), *padding_notes(relaid.graph, operators)),
         layers=layer_of,
     )
+
+
+def _notes(
+    layer_of: Mapping[str, Layer], candidates: Mapping[str, NodeCandidates], platform: Platform
+) -> Iterator[Diagnostic]:
+    """What a user should know of the kernels that were chosen."""
+    yield from growth_notes(layer_of, candidates, platform)
+    yield from narrow_notes(layer_of)
+
+
+def _refused(
+    candidates: Mapping[str, NodeCandidates], refusals: Mapping[str, tuple[Refusal, ...]]
+) -> dict[str, NodeCandidates]:
+    """With refusals that are about nodes of these names alone."""
+    return {name: answer.refused_by(refusals.get(name, ())) for name, answer in candidates.items()}
 
 
 def _candidates_by_site(

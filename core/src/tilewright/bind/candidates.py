@@ -11,6 +11,7 @@ from tilewright.errors import Refusal
 from tilewright.ir.graphs.chains import unproved
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.stored_sites import SUFFIX
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
 from tilewright.ir.machines.stated_cycles import stated_cycles
@@ -65,6 +66,8 @@ def kernels_by_operator(kernels: Mapping[str, Kernel]) -> dict[str, list[Kernel]
     """The kernels for each operator."""
     result: dict[str, list[Kernel]] = {}
     for kernel in kernels.values():
+        if kernel.stores and not kernel.op.endswith(SUFFIX):
+            continue  # of an operator without such nodes: a warning of its own
         result.setdefault(kernel.computes, []).append(kernel)
     return result
 

@@ -14,6 +14,7 @@ from tilewright.ir.graphs.carried_errors import carried, own_limits
 from tilewright.ir.graphs.evaluation import results
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.stored_sites import open_padding
 from tilewright.ir.log_span import log_begin
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def judge_run(
             unseen |= {name: limit for name, limit in limits.items() if name not in got and limit.any()}
             known |= got
             if got:
-                worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, limits, named, got))
+                worst[site.node.name] = _worse(worst.get(site.node.name), _judged(site, operator, limits, named, got))
         outputs.append({name: known[name] for name in graph.outputs})
     return JudgedRun(steps=tuple(worst.values()), outputs=tuple(outputs))
 
@@ -211,8 +212,9 @@ def _allowed(
     return limits
 
 
-def _judge_step(
+def _judged(
     site: Site,
+    operator: Operator,
     limits: Mapping[str, npt.NDArray[np.float64]],
     references: Mapping[str, Array],
     got: Mapping[str, Array],
@@ -220,9 +222,11 @@ def _judge_step(
     import numpy as np
 
     different, largest, share = 0, 0.0, 0.0
+    names = dict(zip(operator.outputs, site.node.outputs, strict=False))
+    anything = {names[operand]: mask for operand, mask in open_padding(site.node, operator, site.outputs).items()}
     for name, array in got.items():
         limit = limits[name]
-        apart = difference(array, references[name])
+        apart = np.where(anything.get(name, False), 0.0, difference(array, references[name]))
         inside = (apart > 0) & (apart <= limit)  # limits of NaN are NaN
         different += int(np.count_nonzero((apart > 0) & ~inside))
         largest = max(largest, float(np.max(apart, initial=0.0)))

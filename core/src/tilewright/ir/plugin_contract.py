@@ -97,6 +97,7 @@ def demand_pairs(
 
 def place_of(function: object) -> str:
     """File and line where a function begins, the file by its last two parts; "" where it is none of Python."""
+    function = getattr(function, "__wrapped__", function)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
         return ""

@@ -48,6 +48,7 @@ FAMILIES = (
     "tilewright.operators.convolution.roi_align",
     "tilewright.operators.movement.scatter",
     "tilewright.operators.movement.slice",
+    "tilewright.operators.movement.stored",
     "tilewright.operators.reductions.softmax",
     "tilewright.operators.reductions.top_k",
     "tilewright.operators.movement.transpose",

@@ -108,6 +108,12 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
         if operator is not None:
             values["operators"].setdefault(operator.name, operator)
             provenance.setdefault(("operator", operator.name), provenance["kernel", kernel.name])
+    for name, kernel in values["kernels"].items():
+        base = values["operators"].get(kernel.op)
+        if kernel.stores and base is not None and not _no_stored(base):
+            values["kernels"][name], operator = as_stored(kernel, base)
+            values["operators"].setdefault(operator.name, operator)
+            provenance.setdefault(("operator", operator.name), provenance["kernel", name])
     by_name = {plural: MappingProxyType(dict(sorted(named.items()))) for plural, named in values.items()}
     return Registry(
         **by_name,
@@ -127,18 +133,33 @@ def _chain_of(kernel: Kernel, operators: Mapping[str, Operator]) -> Operator | N
     return None if no_chain(members) else chain_operator(members)
 
 
+def as_stored(kernel: Kernel, operator: Operator) -> tuple[Kernel, Operator]:
+    """A kernel of values in forms of its own, as one of the operator that is made for it; and that operator."""
+    from tilewright.ir.graphs.stored_sites import stored_operator
+    from tilewright.ir.plans.stored_kernel import storing
+
+    return storing(kernel, operator), stored_operator(operator)
+
+
+def _no_stored(operator: Operator) -> str:
+    """Why no kernel of it has values in forms of its own; empty where one may."""
+    return f"{operator.name} has any number of inputs" if "..." in operator.inputs else ""
+
+
 def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
     """A warning (TW8013) for each kernel that no network will use, because nobody describes the operator it is for."""
     warnings = []
     for name, kernel in registry.kernels.items():
         owner = registry.provenance["kernel", name]
-        if kernel.computes in registry.operators:
+        known = registry.operators.get(kernel.computes)
+        if known is not None and not (kernel.stores and _no_stored(known)):
             continue
         unknown = next((op for op in kernel.pattern or (kernel.op,) if op not in registry.operators), None)
         if unknown is None:
             from tilewright.ir.graphs.chains import no_chain
 
-            reason = no_chain([registry.operators[op] for op in kernel.pattern])
+            members = [registry.operators[op] for op in kernel.pattern]
+            reason = no_chain(members) if known is None else f"it has `stored`, and {_no_stored(known)}"
             message = f"kernel '{name}' of {owner.distribution} {owner.version} is never used: {reason}"
             warnings.append(Diagnostic(severity="warning", code="TW8013", message=message))
             continue

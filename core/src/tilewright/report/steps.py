@@ -5,11 +5,14 @@ Does not know how any of that was chosen or estimated.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tilewright.ir.graphs.graph import Node
+from tilewright.ir.graphs.graph import Node, Tensor
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.stored_sites import stored_values
 from tilewright.ir.plans.stages import Allocated, Group
+from tilewright.ir.tensors.stored_form import StoredValue
 
 if TYPE_CHECKING:
     from tilewright.tile.cost.region_cost import HopCost
@@ -30,6 +33,7 @@ def steps_of(
     sites = {site.node.name: site for site in bound.graph.sites()}
     names = {step.name for step in scheduled.steps}
     views = {name: node for node in bound.graph.nodes if node.name not in names for name in node.outputs}
+    stored = stored_values(bound.graph, operators)
     steps = []
     for index, step in enumerate(scheduled.steps):
         site, binding = sites[step.name], bound.bindings[step.name]
@@ -46,16 +50,22 @@ def steps_of(
                 **_instructions(step.name, executed),
                 "peak_bytes": live[index],
                 "inputs": list(dict.fromkeys(_written(site.node.inputs, views, bound.graph.constants))),
-                "outputs": [
-                    {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}
-                    for tensor in site.outputs
-                ],
+                "outputs": [_output(tensor, stored.get(tensor.name)) for tensor in site.outputs],
                 "in_place": [scheduled.in_place[name] for name in site.node.outputs if name in scheduled.in_place],
                 "facts": dict(bound.layers[step.name].facts),
                 **_tiling(groups[step.name]),
             }
         )
     return steps
+
+
+def _output(tensor: Tensor, value: StoredValue | None) -> dict[str, Any]:
+    """With its form, where it is stored in one of its own, and what of it is padding."""
+    shown: dict[str, Any] = {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}
+    if value is None:
+        return shown
+    padding = tensor.size_bytes - replace(tensor, shape=value.shape).size_bytes
+    return {**shown, "stored": str(value.stored), "padding_bytes": padding}
 
 
 def _written(names: Iterable[str], views: Mapping[str, Node], constants: Container[str]) -> Iterator[str]:

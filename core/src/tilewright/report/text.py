@@ -168,12 +168,19 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
                 nodes_of(step, shorts),
             )
         )
-    return (Table(rows=rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps))
+    return (Table(rows=rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps), *_forms(steps))
 
 
 def piece_by_piece(steps: Sequence[Mapping[str, Any]]) -> str:
     """How steps of a report that run as one are computed: by tiles where these are copied, by rows on one memory."""
     return "tile by tile" if any(step.get("hops") for step in steps) else "row by row"
+
+
+def _forms(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How values are stored that kernels want in forms of their own."""
+    for value in (value for step in steps for value in step.get("outputs", ()) if "stored" in value):
+        shape = ", ".join(map(str, value["shape"]))
+        yield f"{value['name']} is stored as [{shape}]: {value['stored']}; {value['padding_bytes']:,} B of padding"
 
 
 def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from tilewright.ir.plans.region import InternalValue, LineBuffers, Region, Repea
 from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.stored_form import StoredValue
 from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def _attribute(value: Attribute) -> str:
     if isinstance(value, Requant):
         scale = f"{len(value.scale)} scales" if len(value.scale) > 1 else f"{value.scale[0]!r}"
         return f"requant({scale}, zero_point {value.zero_point}, {value.low}..{value.high})"
+    if isinstance(value, StoredValue):
+        return f"{value.stored} of {_list(value.shape)}"
     return _list(value) if isinstance(value, tuple) else repr(value)
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.config.options import Options
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Platform
 from tilewright.ir.rounding import ceil_div
 from tilewright.plugins import Registry, discover, load_named
+from tilewright.plugins.registry import as_stored
 
 SCRATCHPAD_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the scratchpad
@@ -54,6 +56,18 @@ CLUSTER = Platform(
     runtime_bytes={"l1": RUNTIME_BYTES},
     runners=("twin",),
 )
+
+
+def offering(registry: Registry, *kernels: Kernel) -> Registry:
+    """The same with kernels more, those of values in forms of their own as a package's are, with their operators."""
+    offered = dict(registry.kernels)
+    operators = dict(registry.operators)
+    for kernel in kernels:
+        offered[kernel.name] = kernel
+        if kernel.stores:
+            offered[kernel.name], operator = as_stored(kernel, operators[kernel.op])
+            operators.setdefault(operator.name, operator)
+    return replace(registry, kernels=offered, operators=operators)
 
 
 def cluster(scratchpad_bytes: int = SCRATCHPAD_BYTES) -> Platform:

@@ -16,6 +16,7 @@ from tilewright.ir.graphs.graph import WEIGHT_BITS, Attribute
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.testing.dynamic_layers import dynamic_layers
+from tilewright.testing.form_layers import form_layers
 from tilewright.testing.integer_recurrences import integer_recurrences
 from tilewright.testing.operator_sites import Sample, byte_array
 
@@ -49,7 +50,7 @@ def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
         _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _sampled, _quantised,
         _integer_windows, recurrent_layers, integer_recurrences, _integer_functions, _narrow,
-        dynamic_layers,
+        dynamic_layers, form_layers,
     )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 

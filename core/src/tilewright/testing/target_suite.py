@@ -15,6 +15,7 @@ from tilewright.ir.plans.layer import layer_of, matched
 from tilewright.testing.kernels.kernel_costs import cost_faults, throughput_fault
 from tilewright.testing.kernels.kernel_faults import kernel_faults
 from tilewright.testing.kernels.kernel_stack import stack_fault
+from tilewright.testing.kernels.stored_layers import as_called, asked_about
 from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import Sample
 from tilewright.testing.package_offers import Offered, offered_by
@@ -27,8 +28,10 @@ _ADD = "Add one in tests/conftest.py: def pytest_tilewright_layers(): return [Sa
 _NETWORKS = ("sequence",)  # enough to see whether anything depends on chance
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.operator import GraphPass
+    from tilewright.ir.graphs.graph import Site
+    from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.kernel import Kernel
+    from tilewright.ir.plans.layer import Layer
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
@@ -61,7 +64,7 @@ def _seed(request: pytest.FixtureRequest) -> int:
 def test_layer(offered: Offered, added: Sample) -> None:
     """A layer that the package adds is one of its operator."""
     if fault := sample_fault(added, offered.operators):
-        tried = [f"'{kernel.name}'" for kernel in offered.kernels if kernel.computes == added.op]
+        tried = [f"'{kernel.name}'" for kernel in offered.kernels if asked_about(kernel) == added.op]
         _judge(offered.package, [f"{fault}. No kernel is tried on it{': ' if tried else ''}{', '.join(tried)}"])
 
 
@@ -72,7 +75,7 @@ def test_kernel(offered: Offered, kernel: Kernel, layer: Sample, seed: int, tmp_
     align = offered.platform.buffer_align
     try:
         faults = kernel_faults(operator, kernel, site, layer.inputs, folder=tmp_path, seed=seed, align=align)
-        fault = throughput_fault(layer_of(operator, kernel, site), offered.platform)
+        fault = throughput_fault(_called(operator, kernel, site, layer)[0], offered.platform)
     except TilewrightError as error:
         raise pytest.fail(f"package {offered.owner('kernel', kernel.name)}:\n{error}", pytrace=False) from error
     except Exception as error:  # whatever a function of a kernel raises
@@ -82,11 +85,11 @@ def test_kernel(offered: Offered, kernel: Kernel, layer: Sample, seed: int, tmp_
 
 def test_kernel_is_tried(offered: Offered, kernel: Kernel, request: pytest.FixtureRequest) -> None:
     """A layer of this suite, or of the package's own tests, is one that the kernel takes."""
-    layers = [layer for layer in _layers(request.config) if layer.op == kernel.computes]
+    layers = [layer for layer in _layers(request.config) if layer.op == asked_about(kernel)]
     answers = [(layer.name, _answer(offered, kernel, layer)) for layer in layers]
     refusals = [f"{name}: {answer}" for name, answer in answers if isinstance(answer, str)]
     if len(refusals) == len(layers):
-        why = "; ".join(refusals) or f"there is none of {kernel.computes}"
+        why = "; ".join(refusals) or f"there is none of {asked_about(kernel)}"
         said = f"kernel '{kernel.name}' takes no layer here: {why}. {_ADD}"
         _judge(offered.owner("kernel", kernel.name), [said])
 
@@ -98,7 +101,7 @@ def test_stack(offered: Offered, kernel: Kernel, request: pytest.FixtureRequest,
     site = layer_site(layer, offered.operators) if layer else None
     if layer is None or site is None:
         pytest.skip("the target says nothing of stacks, or the kernel takes no layer here")
-    fault = stack_fault(layer_of(offered.operators[layer.op], kernel, site), layer.inputs, room, tmp_path)
+    fault = stack_fault(*_called(offered.operators[layer.op], kernel, site, layer), room, tmp_path)
     _judge(offered.owner("kernel", kernel.name), [fault] if fault else [])
 
 
@@ -165,7 +168,7 @@ def _taken(offered: Offered, layers: Sequence[Sample]) -> Iterator[tuple[Kernel,
 
 def _taken_by(kernel: Kernel, offered: Offered, layers: Sequence[Sample]) -> Iterator[Sample]:
     for layer in layers:
-        site = layer_site(layer, offered.operators) if layer.op == kernel.computes else None
+        site = layer_site(layer, offered.operators) if layer.op == asked_about(kernel) else None
         if site is None or not {"*", site.node.rounding}.intersection(kernel.roundings):
             continue
         if not isinstance(_answer(offered, kernel, layer), str):
@@ -178,9 +181,17 @@ def _answer(offered: Offered, kernel: Kernel, layer: Sample) -> object:
     if site is None:
         return "no layer"
     try:
-        return matched(offered.operators[layer.op], kernel, site)
+        called = as_called(offered.operators[layer.op], kernel, site, layer.inputs)
+        return called if isinstance(called, str) else matched(called.operator, called.kernel, called.site)
     except Exception as error:  # raised again where the kernel is tried
         return error
+
+
+def _called(operator: Operator, kernel: Kernel, site: Site, layer: Sample) -> tuple[Layer, Sequence[Any]]:
+    """A layer that a kernel takes, as it is called, and what it is given."""
+    called = as_called(operator, kernel, site, layer.inputs)
+    assert not isinstance(called, str), "it was asked before"
+    return layer_of(called.operator, called.kernel, called.site), called.inputs
 
 
 def _judge(package: str, faults: list[str]) -> None:

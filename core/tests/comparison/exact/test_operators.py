@@ -26,7 +26,7 @@ WITHOUT = {
     "LSTMSteps", "MatMulNBits", "MaxPoolIndices", "Mod", "Pow", "QAdd", "QAveragePool", "QConv", "QGemm", "QLookup",
     "QMatMul", "DynamicScale", "QAffine", "QGRU", "QLSTM", "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax",
     "QResizeLinear", "QMul", "QReduceMean", "QRescale", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign",
-    "Scatter", "Sin", "Sinh", "Tan", "TopK",
+    "Scatter", "Sin", "Sinh", "Tan", "FromStored", "ToStored", "TopK",
 }  # fmt: skip
 APART = {"Cast", "DynamicQuantizeLinear"}
 LAYERS = every_layer()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.stored_form import StoredValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-Attribute = int | float | str | Requant | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
+Attribute = int | float | str | Requant | StoredValue | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
 WEIGHT_BITS = "weight_bits"  # the attribute of weights that the model file has in fewer bits than a byte
 
 

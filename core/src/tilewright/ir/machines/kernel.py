@@ -13,6 +13,7 @@ from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout
+from tilewright.ir.tensors.stored_form import Stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,6 +203,8 @@ class Kernel:
     attributes: Callable[[Matched], Mapping[str, int]] = _nothing  # names in a map given as str
     requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
     prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
+    stored: Callable[[Matched], Mapping[str, Stored]] = _nothing  # operand -> form with padding that it has in memory:
+    # groups of channels, rows of a pitch; `access`, layouts and `call` are about operands as they are stored
     pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
     pack_tile: Callable[[TileShape], Mapping[str, Array]] | None = None  # a tile -> what it reads of packed constants
     weight_bits: tuple[int, ...] = (8,)  # widths of weights that `pack` keeps; one that keeps 8 alone computes narrower
@@ -250,6 +253,14 @@ class Kernel:
                 raise ValueError(f"kernel '{self.name}': align of {operand} is {align!r}, not a power of two")
         if self.pattern and self.pattern[-1] != self.op:
             raise ValueError(f"kernel '{self.name}' computes {self.op}, and its pattern ends in {self.pattern[-1]}")
+        if self.stores and (self.pattern or self.access is None):
+            lacking = "computes a chain" if self.pattern else "says no `access`, which is over operands as stored"
+            raise ValueError(f"kernel '{self.name}' has `stored`, and {lacking}")
+
+    @property
+    def stores(self) -> bool:
+        """Whether it has operands in forms of its own."""
+        return self.stored is not _nothing
 
     @property
     def computes(self) -> str:

@@ -14,11 +14,12 @@ from tilewright.c_text.rendering import render_source
 from tilewright.ir.code_fragments import CodeFragment, ordered
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
-from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.plans.layer import matched
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernels.kernel_run import STRICT, whole_call
-from tilewright.testing.operator_sites import Sample, refusal, site_of
+from tilewright.testing.kernels.stored_layers import as_called, asked_about
+from tilewright.testing.operator_sites import Sample, site_of
 
 # A file, or all sections together, have static functions that nobody calls there.
 ALONE = (*STRICT, "-Wno-unused-function")
@@ -55,17 +56,18 @@ def fragments_of(
     """What the kernels have at file scope for every one of the layers that they accept."""
     for kernel in kernels:
         for layer in layers:
-            if layer.op == kernel.computes:
-                yield from _sections(kernel, operators[kernel.computes], layer)
+            if layer.op == asked_about(kernel):
+                yield from _sections(kernel, operators[layer.op], layer)
 
 
 def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[CodeFragment, ...]:
     site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
-    if refusal(kernel, site) is not None:
+    called = as_called(operator, kernel, site, layer.inputs)
+    known = called if isinstance(called, str) else matched(called.operator, called.kernel, called.site)
+    if isinstance(called, str) or isinstance(known, str):
         return ()
-    known = layer_of(operator, kernel, site)
-    call, _ = whole_call(known, layer.inputs, layouts=kernel.requires(known.site))
-    return render_source(kernel, call)
+    call, _ = whole_call(known, called.inputs, layouts=known.required)
+    return render_source(known.kernel, call)
 
 
 def _complaints(text: str, folder: Path, flags: Sequence[str]) -> str:

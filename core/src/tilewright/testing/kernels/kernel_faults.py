@@ -23,6 +23,7 @@ from tilewright.testing.kernels.fenced_call import LEAST_ALIGN
 from tilewright.testing.kernels.kernel_checks import in_multiples, random_cuts, random_layouts, random_parts
 from tilewright.testing.kernels.kernel_run import UBSAN, Trial, outcomes, whole_trial
 from tilewright.testing.kernels.kernel_tiles import tiled_trial
+from tilewright.testing.kernels.stored_layers import as_called
 from tilewright.testing.operator_sites import result_errors
 
 if TYPE_CHECKING:
@@ -57,12 +58,15 @@ def kernel_faults(
 
     It runs whole, in the layouts that it prefers and in random ones (but for those that it requires); in place, where
     it says that outputs may have bytes of inputs; in tiles, multiples of what it takes; and where it splits reductions
-    in parts of them. What nobody has written is poison, operands are aligned to `align` bytes and no better,
-    and what is beside them is out of reach. TilewrightError TW8062 where a function answers what it may not.
+    in parts of them. What nobody has written is poison, and so is padding that may be anything, operands are aligned to
+    `align` bytes and no better, and what is beside them is out of reach. TilewrightError TW8062 where a function
+    answers what it may not.
     """
-    layer = matched(operator, kernel, site)
-    if isinstance(layer, str):
+    called = as_called(operator, kernel, site, inputs)
+    layer = called if isinstance(called, str) else matched(called.operator, called.kernel, called.site)
+    if isinstance(called, str) or isinstance(layer, str):
         return [f"kernel '{kernel.name}' refuses the layer: {layer}"]
+    operator, kernel, site, inputs = called.operator, called.kernel, called.site, called.inputs
     _demand_answers(layer)
     if changed := _changed_constants(operator, kernel, site):
         return [f"kernel '{kernel.name}': `pack` gives another {changed} when it is asked again"]

@@ -19,12 +19,14 @@ from tilewright.ir.access.index_map import Window
 from tilewright.ir.code_fragments import ordered
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.stored_sites import stored_operands
 from tilewright.ir.machines.kernel import Call, Kernel, Operand
 from tilewright.ir.plans.layer import Layer, layer_of
 from tilewright.ir.tensors.layout import Layout, row_major, strides
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernels.fenced_call import LEAST_ALIGN, fenced_call
+from tilewright.testing.kernels.stored_layers import settled, with_other_padding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +91,6 @@ def whole_trial(
     """What `run_kernel` does: twice, what is behind the operands out of reach and then what is before them, with other
     bytes in what nobody has written. AssertionError where the outputs differ.
     """
-    import numpy as np
 
     layouts = layouts or {}
     layer = layer_of(operator, kernel, site)
@@ -98,21 +99,57 @@ def whole_trial(
     for source, output in pairs:
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
     unwritten = {"scratch", *operator.outputs} - {name for pair in pairs for name in pair}
+    whole = _Whole(layer=layer, arrays=arrays, unwritten=unwritten, layouts=layouts, align=align, aligns=kernel.align)
+    return Trial(kernel=kernel, call=call, execute=whole.execute)
 
-    def execute(function: object) -> tuple[Array, ...]:
-        again = _with_poison(arrays, unwritten, POISONS[0])
-        fenced_call(function, again, at_end=False, align=align, aligns=kernel.align)
-        final = _with_poison(arrays, unwritten, POISONS[1])
-        fenced_call(function, final, align=align, aligns=kernel.align)
-        results = []
-        for operand, _ in zip(operator.outputs, site.outputs, strict=False):
-            if again[operand].tobytes() != final[operand].tobytes():
-                raise AssertionError(f"{operand} depends on bytes that nobody has written, or is not written whole")
-            layout = layouts.get(operand, row_major(final[operand].ndim))
-            results.append(final[operand].transpose(np.argsort(layout)))
-        return tuple(results)
 
-    return Trial(kernel=kernel, call=call, execute=execute)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """Calls that compute the whole of a layer."""
+
+    layer: Layer
+    arrays: Mapping[str, Array]  # by operand, as they are stored
+    unwritten: Collection[str]
+    layouts: Mapping[str, Layout]
+    align: int
+    aligns: Mapping[str, int]  # by operand, where the kernel says so
+
+    def execute(self, function: object) -> tuple[Array, ...]:
+        """The outputs of the second call, row-major."""
+        again = self._written(function, self.arrays, POISONS[0], at_end=False)
+        final = self._written(function, self.arrays, POISONS[1])
+        if other := _other(again, final):
+            raise AssertionError(f"{other} depends on bytes that nobody has written, or is not written whole")
+        for operand in stored_operands(self.layer.site.node).keys() & self.arrays.keys() - final.keys():
+            plain = self._row_major(operand, self.arrays)
+            padded = with_other_padding(self.layer.site, operand, plain).transpose(self._layout(operand, plain))
+            given = {**self.arrays, operand: padded.copy()}
+            if other := _other(self._written(function, given, POISONS[1]), final):
+                raise AssertionError(f"{other} depends on padding of {operand}, for which `stored` says no fill")
+        return tuple(final.values())
+
+    def _written(
+        self, function: object, given: Mapping[str, Array], poison: int, *, at_end: bool = True
+    ) -> dict[str, Array]:
+        """The outputs by operand, row-major; zero is in padding that may hold anything."""
+        arrays = _with_poison(given, self.unwritten, poison)
+        fenced_call(function, arrays, at_end=at_end, align=self.align, aligns=self.aligns)
+        outputs = zip(self.layer.operator.outputs, self.layer.site.outputs, strict=False)
+        written = {operand: self._row_major(operand, arrays) for operand, _ in outputs}
+        return settled(self.layer.operator, self.layer.site, written)
+
+    def _row_major(self, operand: str, arrays: Mapping[str, Array]) -> Array:
+        import numpy as np
+
+        return arrays[operand].transpose(np.argsort(self._layout(operand, arrays[operand])))
+
+    def _layout(self, operand: str, array: Array) -> Layout:
+        return self.layouts.get(operand, row_major(array.ndim))
+
+
+def _other(left: Mapping[str, Array], right: Mapping[str, Array]) -> str:
+    """The first that is not the same byte for byte."""
+    return next((name for name in left if left[name].tobytes() != right[name].tobytes()), "")
 
 
 def _with_poison(arrays: Mapping[str, Array], unwritten: Collection[str], poison: int) -> dict[str, Array]:
