@@ -239,7 +239,7 @@ class Grouping:
     def _analysed(self, first: int, count: int) -> RegionAnalysis | None:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
-        if pinned or not self._gains(steps):
+        if pinned or self.machine.apart(first, count) or not self._gains(steps):
             return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return None

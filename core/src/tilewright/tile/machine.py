@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from math import prod
 from types import MappingProxyType
 
 from tilewright.ir.access.index_map import Access
@@ -143,12 +144,26 @@ class ScheduledMachine:
         result = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
         return {buffer: pins[name] for buffer, names in result for name in names if name in pins}
 
+    def ends(self, step: str) -> int:
+        """The number of the step behind which a step's engine is waited for: its own, unless that is deferred."""
+        return self.numbers[self.scheduled.deferred.get(step, step)]
+
+    def apart(self, first: int, count: int) -> bool:
+        """Whether steps cannot be one group, because one is waited for later, or another one inside of it."""
+        deferred = self.scheduled.deferred
+        names = [step.name for step in self.scheduled.steps[first : first + count]] if deferred else []
+        behind = {*deferred.values()}
+        return any(name in deferred for name in names) or any(name in behind for name in names[:-1])
+
     def available_bytes(self, memory: str, index: int) -> int | None:
-        """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
+        """Bytes of a memory that tiles of step `index` may take: its size less the runtime, what is pinned there, and
+        what belongs to jobs that run beside the step.
+        """
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
             return None
         taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
+        taken += sum(own for number, own in self._owned_bytes.get(memory, ()) if number == index)
         return limit - self.platform.runtime_bytes.get(memory, 0) - taken
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
@@ -175,6 +190,26 @@ class ScheduledMachine:
                 begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
             result[memory] = tuple(accumulate(begun))
         return result
+
+    @cached_property
+    def _owned_bytes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """By memory the numbers of steps that run beside a job, and what that has there: its step in one tile."""
+        result: dict[str, list[tuple[int, int]]] = {}
+        for name in self.scheduled.deferred:
+            step, beside = self.scheduled.steps[self.numbers[name]], range(self.numbers[name] + 1, self.ends(name) + 1)
+            for hop in self.hops:
+                own = self.whole_bytes(step, hop.inner)
+                result.setdefault(hop.inner, []).extend((number, own) for number in beside)
+        return result
+
+    def whole_bytes(self, step: Step, memory: str) -> int:
+        """What a step in one tile takes of a memory at the end of a hop, its operands being copied there."""
+        kernel, grain = self.bound.bindings[step.name].kernel, self.grain(memory)
+        copied = (item for item in self.operands(step) if self.path(item, kernel, memory) is not None)
+        sizes = [item.item_bytes * prod(item.shape) for item in copied]
+        if memory == self.platform.inner:
+            sizes.append(kernel.scratch_bytes(self.bound.layers[step.name].whole))
+        return sum(align_up(size, grain) for size in sizes)
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""

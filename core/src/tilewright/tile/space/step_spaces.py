@@ -48,6 +48,9 @@ def step_space(
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
     cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
+    if step.name in machine.scheduled.deferred:
+        cuts, sums = (), None
+        refused = {loop.name: "the engine is waited for behind a later step" for loop in access.loops}
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
