@@ -153,6 +153,8 @@ class Grouping:
             if memory:
                 grain = max(buffer.align, self.machine.grain(memory))
                 taken[memory] = taken.get(memory, 0) + align_up(buffer.size_bytes, grain)
+        for memory in taken if first == last else ():
+            taken[memory] -= self.machine.spared_bytes(memory, first, resident)
         return taken
 
     def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:

@@ -5,7 +5,7 @@ Does not know tiles, nor what a step takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -163,7 +163,7 @@ class ScheduledMachine:
         if limit is None:
             return None
         taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
-        taken += sum(own for number, own in self._owned_bytes.get(memory, ()) if number == index)
+        taken += sum(self.whole_bytes(job, memory) for job in self._jobs_beside(index))
         return limit - self.platform.runtime_bytes.get(memory, 0) - taken
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
@@ -191,25 +191,40 @@ class ScheduledMachine:
             result[memory] = tuple(accumulate(begun))
         return result
 
-    @cached_property
-    def _owned_bytes(self) -> Mapping[str, Sequence[tuple[int, int]]]:
-        """By memory the numbers of steps that run beside a job, and what that has there: its step in one tile."""
-        result: dict[str, list[tuple[int, int]]] = {}
-        for name in self.scheduled.deferred:
-            step, beside = self.scheduled.steps[self.numbers[name]], range(self.numbers[name] + 1, self.ends(name) + 1)
-            for hop in self.hops:
-                own = self.whole_bytes(step, hop.inner)
-                result.setdefault(hop.inner, []).extend((number, own) for number in beside)
-        return result
-
     def whole_bytes(self, step: Step, memory: str) -> int:
         """What a step in one tile takes of a memory at the end of a hop, its operands being copied there."""
+        scratch = self.bound.bindings[step.name].kernel.scratch_bytes(self.bound.layers[step.name].whole)
+        own = align_up(scratch, self.grain(memory)) if memory == self.platform.inner else 0
+        return own + sum(size for _, size in self._copied(step, memory))
+
+    def spared_bytes(self, memory: str, index: int, resident: Collection[str]) -> int:
+        """What jobs beside step `index` do not take of a memory, since these buffers are there whole."""
+        if not self.scheduled.deferred:
+            return 0
+        kept = {
+            buffer.name: self.taken_bytes(buffer, memory)
+            for buffer in self.scheduled.buffers
+            if buffer.name in resident
+        }
+        spared = 0
+        for job in self._jobs_beside(index):
+            copied = [(item.buffer, size) for item, size in self._copied(job, memory)]
+            for name, size in kept.items():
+                spared += min(size, sum(own for buffer, own in copied if buffer == name))
+        return spared
+
+    def _copied(self, step: Step, memory: str) -> Iterator[tuple[StepOperand, int]]:
+        """The operands of a step that cross to a memory, and the bytes that they take there as wholes."""
         kernel, grain = self.bound.bindings[step.name].kernel, self.grain(memory)
-        copied = (item for item in self.operands(step) if self.path(item, kernel, memory) is not None)
-        sizes = [item.item_bytes * prod(item.shape) for item in copied]
-        if memory == self.platform.inner:
-            sizes.append(kernel.scratch_bytes(self.bound.layers[step.name].whole))
-        return sum(align_up(size, grain) for size in sizes)
+        for item in self.operands(step):
+            if self.path(item, kernel, memory) is not None:
+                yield item, align_up(item.item_bytes * prod(item.shape), grain)
+
+    def _jobs_beside(self, index: int) -> Iterator[Step]:
+        """The steps that an engine computes while step `index` runs."""
+        for name in self.scheduled.deferred:
+            if self.numbers[name] < index <= self.ends(name):
+                yield self.scheduled.steps[self.numbers[name]]
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""
