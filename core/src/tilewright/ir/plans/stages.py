@@ -143,9 +143,7 @@ class Group:
 
     region: Region
     cycles: float = 0.0  # estimate, without what is hidden
-    hidden_cycles: float = (
-        0.0  # estimate: what an engine computes of it while later steps run, see `Scheduled.deferred`
-    )
+    hidden_cycles: float = 0.0  # estimate: of an engine, beside later steps, see `Scheduled.deferred`
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start, where it settles
     claim: str = ""  # what the tiler has proved of its choice: "optimal", how far from it at most; "" nothing
 
