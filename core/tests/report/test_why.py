@@ -99,7 +99,7 @@ def test_a_step_that_is_not_there_is_an_error(name: str, similar: str) -> None:
 
 def test_a_step_beside_others_says_so() -> None:
     facts = why(branches(), "job", "")
-    assert (facts["behind"], round(facts["group"]["hidden_cycles"])) == ("two", 913)
+    assert (facts["group"]["behind"], round(facts["group"]["hidden_cycles"])) == ("two", 913)
     said = "its engine is waited for behind step 'two', beside the steps until there: 913 cycles are hidden"
     assert said in plain(why_parts(facts))
-    assert why(branches(), "one", "")["behind"] == ""
+    assert why(branches(), "one", "")["group"]["behind"] == ""

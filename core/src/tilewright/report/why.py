@@ -54,8 +54,7 @@ def why(deployment: Deployment, name: str, listed_by: str) -> dict[str, Any]:
             }
             for refusal in binding.refusals
         ],
-        "group": _group(group),
-        "behind": scheduled.deferred.get(step, ""),
+        "group": {**_group(group), "behind": scheduled.deferred.get(step, "")},
         "places": list(_places(plan, sites[step], binding)),
     }
 
@@ -80,9 +79,9 @@ def why_parts(facts: dict[str, Any]) -> Iterator[Part]:
         yield Table(rows=refused)
     yield ""
     yield _group_text(facts["group"], [step for step in facts["group"]["steps"] if step != facts["step"]])
-    if facts["behind"]:
+    if behind := facts["group"]["behind"]:
         hidden = f"{facts['group']['hidden_cycles']:,.0f} cycles are hidden"
-        yield f"its engine is waited for behind step '{facts['behind']}', beside the steps until there: {hidden}"
+        yield f"its engine is waited for behind step '{behind}', beside the steps until there: {hidden}"
     placed = [("value", "is", "memory", "from", "bytes")]
     placed += [
         (each["name"], each["role"], each["memory"] or "the caller's", _at(each["offset_bytes"]), f"{each['bytes']:,}")

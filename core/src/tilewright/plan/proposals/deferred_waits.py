@@ -33,11 +33,14 @@ class Unit:
 
 def proposals(plan: Allocated, operators: Mapping[str, Operator], pins: Decisions) -> Iterator[Decisions]:
     """The plan's decisions about order and places in others' bytes, with waits behind later steps: in the order that
-    the list scheduler finds, and in the plan's own.
+    the list scheduler finds, and in the plan's own. None where waits or tiles are pinned.
     """
+    jobs = any(binding.kernel.wait for binding in plan.tiled.scheduled.bound.bindings.values())
+    if not jobs or pins.deferred or pins.tiles:
+        return
     machine = ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions)
     units = _units(plan, machine)
-    if pins.deferred or not any(unit.job for unit in units):
+    if not any(unit.job for unit in units):
         return
     total = sum(unit.cycles for unit in units)
     found = () if pins.order else (_all_nodes(machine.bound.graph, units, scheduled_units(units)),)

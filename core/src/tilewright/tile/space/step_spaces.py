@@ -47,10 +47,7 @@ def step_space(
     engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
-    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
-    if step.name in machine.scheduled.deferred:
-        cuts, sums = (), None
-        refused = {loop.name: "the engine is waited for behind a later step" for loop in access.loops}
+    cuts, refused, sums = _separated(machine, step, form, visit.extents)
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
@@ -141,10 +138,13 @@ def _once(machine: ScheduledMachine, operands: tuple[StepOperand, ...]) -> tuple
 
 
 def _separated(
-    access: Access, kernel: Kernel, form: PartialSums | None, trips: Mapping[str, int]
+    machine: ScheduledMachine, step: Step, form: PartialSums | None, trips: Mapping[str, int]
 ) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
     """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
-    allowed, refused = cuttable(access, kernel, form)
+    access = machine.access(step)
+    if step.name in machine.scheduled.deferred:
+        return (), {loop.name: "the engine is waited for behind a later step" for loop in access.loops}, None
+    allowed, refused = cuttable(access, machine.bound.bindings[step.name].kernel, form)
     cuts = tuple(loop for loop in allowed if trips[loop.name] > 1)
     return cuts, refused, form if any(loop.kind == "reduce" for loop in cuts) else None
 
