@@ -53,7 +53,12 @@ def program(*, queue: int = 2, finish: bool = True, count: int = 3000) -> Progra
 
 
 def branches(
-    pins: Decisions | None = None, *, kernel: Kernel = KERNEL, memory: int = 8 << 10, engine_cycles: float = 4000.0
+    pins: Decisions | None = None,
+    *,
+    kernel: Kernel = KERNEL,
+    memory: int = 8 << 10,
+    engine_cycles: float = 4000.0,
+    queue: int = 2,
 ) -> Deployment:
     """A vector of 200 bytes limited by the engine, and beside that turned round twice by the cores; then the larger
     one of both. In the file the cores come first.
@@ -71,7 +76,7 @@ def branches(
     graph = helper.make_graph(nodes, "g", *ends, limits)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     platform = cluster(memory)
-    platform = replace(platform, engines=(*platform.engines, ENGINE))
+    platform = replace(platform, engines=(*platform.engines, replace(ENGINE, queue=queue)))
     registry = registry_for(platform)
     kernel = replace(kernel, cycles=lambda tile: 40.0 + engine_cycles * tile.extent("i") / 200)
     registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))

@@ -70,3 +70,11 @@ def test_what_is_decided_is_not_proposed_again() -> None:
 
 def test_short_of_memory_every_step_waits_where_it_stands() -> None:
     assert branches(memory=1 << 10).allocated.decisions.deferred == {}
+
+
+def test_an_engine_without_a_queue_waits_where_its_kernels_expect_it() -> None:
+    """In the function of the call; a decision may have it otherwise."""
+    assert branches(queue=1).allocated.decisions.deferred == {}
+    order = ("job", "one", "two", "both")
+    decided = branches(Decisions(order=order, deferred={"job": "two"}), queue=1).allocated
+    assert decided.tiled.scheduled.deferred == {"job": "two"}

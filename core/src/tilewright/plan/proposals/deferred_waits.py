@@ -117,7 +117,10 @@ def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
     units = []
     for at, group in enumerate(plan.tiled.groups):
         binding = machine.bound.bindings[group.name]
-        alone = binding.kernel.wait and len(group.steps) == 1 and _fits(machine, group.name)
+        queued = (
+            binding.kernel.wait and machine.engine(binding.engine).queue > 1
+        )  # the others' waits are in one function
+        alone = queued and len(group.steps) == 1 and _fits(machine, group.name)
         units.append(
             Unit(
                 nodes=group.steps,
