@@ -12,6 +12,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.machines.kernel import Finish, Kernel
 from tilewright.ir.machines.platform import Engine
+from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.programs.program import Program
 from tilewright.lower import lower
 from tilewright.testing.cluster import cluster, registry_for
@@ -49,3 +50,35 @@ def program(*, queue: int = 2, finish: bool = True, count: int = 3000) -> Progra
     registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
     plan = Deployment(model.SerializeToString(), platform.name, Options(), registry)
     return lower(plan.allocated, plan.registry.operators, "net")
+
+
+def branches(
+    pins: Decisions | None = None,
+    *,
+    kernel: Kernel = KERNEL,
+    memory: int = 8 << 10,
+    engine_cycles: float = 4000.0,
+    queue: int = 2,
+) -> Deployment:
+    """A vector of 200 bytes limited by the engine, and beside that turned round twice by the cores; then the larger
+    one of both. In the file the cores come first.
+    """
+    from onnx import TensorProto, helper, numpy_helper
+
+    ends = [[helper.make_tensor_value_info(name, TensorProto.INT8, [200])] for name in "xz"]
+    limits = [numpy_helper.from_array(np.int8(value), name) for name, value in (("low", -9), ("high", 9))]
+    nodes = [
+        helper.make_node("Neg", ["x"], ["n"], "one"),
+        helper.make_node("Abs", ["n"], ["m"], "two"),
+        helper.make_node("Clip", ["x", "low", "high"], ["y"], "job"),
+        helper.make_node("Max", ["m", "y"], ["z"], "both"),
+    ]
+    graph = helper.make_graph(nodes, "g", *ends, limits)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    platform = cluster(memory)
+    platform = replace(platform, engines=(*platform.engines, replace(ENGINE, queue=queue)))
+    registry = registry_for(platform)
+    kernel = replace(kernel, cycles=lambda tile: 40.0 + engine_cycles * tile.extent("i") / 200)
+    registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
+    options = Options(groups=1, pins=pins or Decisions())
+    return Deployment(model.SerializeToString(), platform.name, options, registry)

@@ -4,45 +4,29 @@ vendor can get wrong about them is found, with the kernel and its package in the
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from acme_engine import PROJECT, RUNNER, edited, files, vendor
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.stages import Artifact
 from tilewright.ir.programs.program import CodePass, Program, StepCode
 from tilewright.ir.programs.runner import Job
 from tilewright.ir.programs.statements import Barrier, CopyWait, JobWait, KernelWait, replaced
 from tilewright.lower import lower
-from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import registry_for
-from tilewright.transform import HOOKS, LIFETIMES, transform
+from tilewright.transform import transform
 
-PROJECT = Path(__file__).parent / "acme_npu"
 COUNT = 1700
 FEW = 40  # one tile
 INPUTS = {count: {"x": (np.arange(count) * 7).astype(np.int8)} for count in (COUNT, FEW)}
-RUNNER = TwinRunner(seeds=(0, 1))
-
-
-def vendor() -> ModuleType:
-    """The vendor's module, as if it were installed."""
-    if "acme_npu" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("acme_npu", PROJECT / "acme_npu.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules["acme_npu"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["acme_npu"])
-    return sys.modules["acme_npu"]
 
 
 def model(count: int = COUNT) -> bytes:
@@ -71,21 +55,9 @@ def _program(plan: Deployment) -> Program:
     return lower(plan.allocated, plan.registry.operators, plan.prefix)
 
 
-def files(program: Program) -> Artifact:
-    return emit(transform(program, (HOOKS, LIFETIMES), ("lifetimes",)), EmitOptions())
-
-
 def run(plan: Deployment, artifact: Artifact, folder: Path, count: int = COUNT) -> np.ndarray[Any, Any]:
     job = Job(artifact=artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(INPUTS[count],), trace=True)
     return RUNNER.run(job, folder).outputs[0]["z"]
-
-
-def edited(plan: Deployment, artifact: Artifact, old: str, new: str) -> Artifact:
-    """The artifact with a mistake in the first place where `old` stands in its C."""
-    name = f"{plan.prefix}.c"
-    text = artifact.files[name].decode("ascii")
-    assert old in text
-    return replace(artifact, files={**artifact.files, name: text.replace(old, new, 1).encode("ascii")})
 
 
 def test_it_is_about_80_lines() -> None:

@@ -19,10 +19,10 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.tile.cost.region_cost import HopCost
 
 
-def group(cycles: float = 9.0, *hops: tuple[str, str], claim: str = "") -> Any:
+def group(cycles: float = 9.0, *hops: tuple[str, str], claim: str = "", hidden: float = 0.0) -> Any:
     """What `work` looks at of a group."""
     region = SimpleNamespace(hops=[SimpleNamespace(outer=outer, inner=inner) for outer, inner in hops])
-    return SimpleNamespace(name="last", cycles=cycles, region=region, claim=claim)
+    return SimpleNamespace(name="last", cycles=cycles, region=region, claim=claim, hidden_cycles=hidden)
 
 
 def cost(tiles: int, in_bytes: int, copy_cycles: float, compute: float, total: float) -> Any:
@@ -54,6 +54,13 @@ def test_copies_over_two_hops() -> None:
         ("l3", "l2", 2, 300), ("l2", "l1", 6, 100)
     ]  # fmt: skip
     assert found["claim"] == "optimal" and "claim" not in work("last", group(0.0, ("l2", "l1")), costs[:1])
+
+
+def test_what_runs_beside_other_steps_is_not_in_the_total() -> None:
+    copied = work("last", group(0.0, ("l2", "l1"), hidden=50.0), (cost(1, 100, 5.0, 70.0, 90.0),))
+    assert copied["cycles"] == {"compute": 70.0, "copy": 5.0, "total": 40.0, "hidden": 50.0, "kind": "estimate"}
+    whole = work("last", group(9.0, hidden=50.0), ())
+    assert whole["cycles"] == {"compute": 59.0, "copy": 0.0, "total": 9.0, "hidden": 50.0, "kind": "estimate"}
 
 
 def test_traffic_beside_what_must_move() -> None:

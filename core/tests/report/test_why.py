@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine_plans import branches
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -94,3 +95,11 @@ def test_a_step_that_is_not_there_is_an_error(name: str, similar: str) -> None:
     assert (caught.value.code, caught.value.exit_code) == ("TW8017", Exit.USAGE)
     assert caught.value.details == ((similar,) if similar else ())
     assert caught.value.fix == ("type this     lists all steps",)
+
+
+def test_a_step_beside_others_says_so() -> None:
+    facts = why(branches(), "job", "")
+    assert (facts["group"]["behind"], round(facts["group"]["hidden_cycles"])) == ("two", 913)
+    said = "its engine is waited for behind step 'two', beside the steps until there: 913 cycles are hidden"
+    assert said in plain(why_parts(facts))
+    assert why(branches(), "one", "")["group"]["behind"] == ""

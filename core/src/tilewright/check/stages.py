@@ -216,12 +216,14 @@ def _uses(scheduled: Scheduled) -> Iterator[tuple[str, int, int]]:
     nodes = {node.name: node for node in graph.nodes}
     yield from ((name, 0, 0) for name in graph.inputs)
     yield from ((name, final, final) for name in graph.outputs if name not in graph.constants)
+    numbers = {step.name: index for index, step in enumerate(scheduled.steps)}
     for index, step in enumerate(scheduled.steps):
+        ends = numbers[scheduled.deferred.get(step.name, step.name)]
         made = {name for node in step.nodes[:-1] for name in nodes[node].outputs}
         for node in (nodes[name] for name in step.nodes):
             for name in (*node.inputs, *node.outputs):
                 if name and name not in graph.constants and name not in made:
-                    yield name, index, index
+                    yield name, index, ends
 
 
 def _tiled_faults(tiled: Tiled) -> Iterator[str]:

@@ -82,6 +82,7 @@ def _named(pins: Decisions) -> Iterator[tuple[str, str, str]]:
     """The key of a decision, what kind of thing it is about, and the name of that."""
     yield from (("kernels", "node", name) for name in pins.kernels)
     yield from (("engines", "node", name) for name in pins.engines)
+    yield from (("deferred", "node", name) for pair in pins.deferred.items() for name in pair if name)
     yield from (("layouts", "value", name) for name in pins.layouts)
     yield from (("in_place", "value", name) for pair in pins.in_place.items() for name in pair if name)
     yield from (("staged", "constant", name) for name in pins.staged)

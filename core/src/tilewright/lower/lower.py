@@ -20,6 +20,7 @@ from tilewright.lower.names import names_in_full, offset_names, shown_names
 from tilewright.lower.operands.addresses import address_book, members_of, ports_of
 from tilewright.lower.regions.tiled_region import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
 from tilewright.lower.steps.persistent import copies_at_start, state_initialisers, state_updates
+from tilewright.lower.steps.step_ending import Ending
 from tilewright.lower.steps.whole_step import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
@@ -80,7 +81,22 @@ def _steps(
     helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
     if any(keeps_rows(region) for region in tiled.regions):
         helpers.append(rows_section())
-    return made, tuple(helpers)
+    return _with_endings(made, context), tuple(helpers)
+
+
+def _with_endings(lowered: list[Lowered], context: Lowering) -> list[Lowered]:
+    """The steps, behind each what is left of those whose engines are waited for there."""
+    endings: dict[str, list[Ending]] = {}
+    for step in lowered:
+        if step.ending is not None:
+            endings.setdefault(context.machine.scheduled.deferred[step.code.step], []).append(step.ending)
+    result = []
+    for step in lowered:
+        code = step.code
+        for ending in endings.get(code.step, ()):
+            code = ending.behind(code, context.book)
+        result.append(replace(step, code=code))
+    return result
 
 
 def _alone(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.ir.graphs.graph import Node, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.graphs.stored_sites import stored_values
-from tilewright.ir.plans.stages import Allocated, Group
+from tilewright.ir.plans.stages import Allocated, Group, Tiled
 from tilewright.ir.tensors.stored_form import StoredValue
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def steps_of(
                 "in_place": [scheduled.in_place[name] for name in site.node.outputs if name in scheduled.in_place],
                 "facts": dict(bound.layers[step.name].facts),
                 **_tiling(groups[step.name]),
+                **_beside(index, step.name, allocated.tiled),
             }
         )
     return steps
@@ -82,6 +83,12 @@ def _instructions(step: str, executed: Mapping[str, float]) -> dict[str, Any]:
     return {"instructions": {"total": executed.get(step, 0.0), "kind": "estimate"}} if executed else {}
 
 
+def _beside(index: int, step: str, tiled: Tiled) -> dict[str, Any]:
+    """The steps that run while an engine computes one, where it is waited for behind a later one."""
+    last = tiled.completed[step]
+    return {"beside": list(range(index + 1, last + 1))} if step in tiled.scheduled.deferred else {}
+
+
 def _tiling(group: Group) -> dict[str, Any]:
     """The group of a step, values that stay in a scratchpad, and the loops that are cut on each hop."""
     return {
@@ -98,11 +105,12 @@ def _tiling(group: Group) -> dict[str, Any]:
 def work(step: str, group: Group, costs: Sequence[HopCost]) -> dict[str, Any]:
     """Tiles, bytes and cycles of a step. Copies are those between the scratchpad and the memory before it.
 
-    Of several steps tiled together the last has everything.
+    Of several steps tiled together the last has everything. The total is without what is hidden beside other steps.
     """
     if not costs:
         spent = group.cycles if step == group.name else 0.0
-        cycles = {"compute": spent, "copy": 0.0, "total": spent, "kind": "estimate"}
+        hidden = {"hidden": group.hidden_cycles} if group.hidden_cycles else {}
+        cycles = {"compute": spent + group.hidden_cycles, "copy": 0.0, "total": spent, **hidden, "kind": "estimate"}
         return {"tiles": 1, "copies": {"in_bytes": 0, "out_bytes": 0}, "bound_bytes": 0, "cycles": cycles, "hops": []}
     hops = [
         {
@@ -125,7 +133,8 @@ def work(step: str, group: Group, costs: Sequence[HopCost]) -> dict[str, Any]:
         "cycles": {
             "compute": last.compute_cycles,
             "copy": sum(cost.copy_cycles for cost in costs),
-            "total": costs[0].total_cycles,
+            "total": costs[0].total_cycles - group.hidden_cycles,
+            **({"hidden": group.hidden_cycles} if group.hidden_cycles else {}),
             "kind": "estimate",
         },
         "hops": hops,

@@ -137,7 +137,7 @@ def layer_table(report: Report) -> str:
 def layer_parts(report: Report) -> tuple[Part, ...]:
     """One line for each step: operator, kernel, work, live bytes, instructions and cycles (estimates), and the ONNX
     nodes it stands for; with tiles where they are copied, and estimated time where a clock is known. What a group takes
-    stands with its last step; a last line says so.
+    stands with its last step; a line below says so, and one which steps run beside others.
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
@@ -184,13 +184,18 @@ def _forms(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which steps run as one, if any do."""
+    """Which steps run as one, and which beside others, if any do."""
     members: dict[str, list[str]] = {}
     for step in steps:
         members.setdefault(step["group"], []).append(str(step["id"]))
     joined = [f"{', '.join(ids[:-1])} and {ids[-1]}" for ids in members.values() if len(ids) > 1]
     if joined:
         yield f"run as one, {piece_by_piece(steps)} (figures with the last): steps {'; '.join(joined)}"
+    for step in (step for step in steps if "beside" in step):
+        first, last = step["beside"][0], step["beside"][-1]
+        others = f"step {first}" if first == last else f"steps {first} to {last}"
+        hidden = f"{step['cycles'].get('hidden', 0):,.0f} cycles"
+        yield f"step {step['id']} is computed by '{step['engine']}' beside {others}, which hides {hidden} of it"
 
 
 def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:

@@ -54,7 +54,7 @@ def why(deployment: Deployment, name: str, listed_by: str) -> dict[str, Any]:
             }
             for refusal in binding.refusals
         ],
-        "group": _group(group),
+        "group": {**_group(group), "behind": scheduled.deferred.get(step, "")},
         "places": list(_places(plan, sites[step], binding)),
     }
 
@@ -79,6 +79,9 @@ def why_parts(facts: dict[str, Any]) -> Iterator[Part]:
         yield Table(rows=refused)
     yield ""
     yield _group_text(facts["group"], [step for step in facts["group"]["steps"] if step != facts["step"]])
+    if behind := facts["group"]["behind"]:
+        hidden = f"{facts['group']['hidden_cycles']:,.0f} cycles are hidden"
+        yield f"its engine is waited for behind step '{behind}', beside the steps until there: {hidden}"
     placed = [("value", "is", "memory", "from", "bytes")]
     placed += [
         (each["name"], each["role"], each["memory"] or "the caller's", _at(each["offset_bytes"]), f"{each['bytes']:,}")
@@ -130,6 +133,7 @@ def _group(group: Group) -> dict[str, Any]:
     return {
         "steps": list(group.steps),
         "cycles": round(group.cycles, 3),
+        "hidden_cycles": round(group.hidden_cycles, 3),
         "claim": group.claim,
         "resident": dict(group.region.resident),
         "hops": [{"outer": hop.outer, "inner": hop.inner, "tiles": dict(hop.nest)} for hop in group.region.hops],

@@ -197,7 +197,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
     taken = {storage[value].buffer for value, whose in io.items() if whose == "pull"}  # nowhere whole
     inner |= {value for value, kept in storage.items() if kept.buffer in taken}
     index_of = _numbers(areas)
-    records, executed = [], tiled.executed
+    records, completed = [], tiled.completed
     for step in scheduled.steps:
         for value in (value for value in nodes[step.nodes[-1]].outputs if value and value not in inner):
             place = book.of_value(value)
@@ -206,7 +206,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
             key = STATE if place.parameter.name == STATE else key
             records.append(
                 Record(
-                    step=executed[step.name],
+                    step=completed[step.name],
                     value=value,
                     area=index_of[key],
                     offset_bytes=place.offset_bytes,
@@ -214,7 +214,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
                     layout=scheduled.bound.layouts[value],
                 )
             )
-    return tuple(records)
+    return tuple(sorted(records, key=lambda record: record.step))
 
 
 def _blobs(job: Job, book: AddressBook) -> tuple[Blob, ...]:

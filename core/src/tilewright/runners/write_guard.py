@@ -92,7 +92,7 @@ def running_step(job: Job, folder: Path) -> str:
 def _written(tiled: Tiled, buffers: Mapping[str, Buffer]) -> Iterator[tuple[int, str, int, int]]:
     """(step, buffer, bytes into it, how many) of everything that may be written."""
     scheduled = tiled.scheduled
-    graph, executed = scheduled.bound.graph, tiled.executed
+    graph, executed, completed = scheduled.bound.graph, tiled.executed, tiled.completed
     nodes = {node.name: node for node in graph.nodes}
     numbers: dict[int, list[int]] = {}
     for number, step in enumerate(scheduled.steps):
@@ -100,7 +100,8 @@ def _written(tiled: Tiled, buffers: Mapping[str, Buffer]) -> Iterator[tuple[int,
         for value in filter(None, nodes[step.nodes[-1]].outputs):
             storage = scheduled.storage[value]
             if storage.buffer in buffers:
-                yield executed[step.name], storage.buffer, storage.offset_bytes, graph.tensors[value].size_bytes
+                for function in dict.fromkeys((executed[step.name], completed[step.name])):
+                    yield function, storage.buffer, storage.offset_bytes, graph.tensors[value].size_bytes
     for step_number, members in numbers.items():
         for buffer in buffers.values():
             if buffer.kind in _WHOLE and buffer.first <= max(members) and buffer.last >= min(members):

@@ -13,6 +13,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
+from tilewright.schedule.deferred import demand_apart, demand_steps
 from tilewright.schedule.order import given_order
 from tilewright.schedule.storage import Sharing, in_place_pair, join_states, view_aliases
 
@@ -20,7 +21,8 @@ from tilewright.schedule.storage import Sharing, in_place_pair, join_states, vie
 def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisions) -> Scheduled:
     """Order the nodes, let views and in-place pairs share buffers, and find every lifetime.
 
-    Raises TilewrightError TW1105 (exit 2) when a pinned order is not an order of this graph.
+    Raises TilewrightError TW1105 (exit 2) when a pinned order is not an order of this graph, TW5075 (exit 5) where a
+    step cannot be waited for behind the step that is decided.
     """
     order = _nodes_in_order(bound.graph, decisions.order)
     bound = replace(bound, graph=replace(bound.graph, nodes=order))
@@ -28,17 +30,21 @@ def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisio
     executed = [node for node in order if not _is_view(node, bound, operators, sharing)]
     in_place = _in_place_pairs(executed, bound, operators, sharing, decisions)
     in_place |= join_states(executed, bound, operators, sharing, decisions)
-    buffers = _buffers(executed, bound, sharing, decisions)
+    deferred = demand_steps(decisions.deferred, [node.name for node in executed])
+    buffers = _buffers(executed, bound, sharing, decisions, deferred)
     storage = {}
     for value in bound.layouts:
         root, offset = sharing.root(value)
         storage[value] = Storage(buffer=root, offset_bytes=offset)
-    return Scheduled(
-        bound=bound,
-        steps=tuple(Step(name=node.name, nodes=(node.name,)) for node in executed),
-        storage=storage,
-        buffers=buffers,
-        in_place=in_place,
+    return demand_apart(
+        Scheduled(
+            bound=bound,
+            steps=tuple(Step(name=node.name, nodes=(node.name,)) for node in executed),
+            storage=storage,
+            buffers=buffers,
+            in_place=in_place,
+            deferred=deferred,
+        )
     )
 
 
@@ -94,14 +100,18 @@ def _last_reads(executed: Sequence[Node]) -> dict[str, int]:
     return {value: step for step, node in enumerate(executed) for value in node.inputs if value}
 
 
-def _buffers(executed: Sequence[Node], bound: Bound, sharing: Sharing, decisions: Decisions) -> tuple[Buffer, ...]:
+def _buffers(
+    executed: Sequence[Node], bound: Bound, sharing: Sharing, decisions: Decisions, deferred: Mapping[str, str]
+) -> tuple[Buffer, ...]:
     graph = bound.graph
     final = max(len(executed) - 1, 0)
     touched: dict[str, list[int]] = {}
+    numbers = {node.name: step for step, node in enumerate(executed)}
     for step, node in enumerate(executed):
+        ends = numbers[deferred.get(node.name, node.name)]
         for value in (*node.inputs, *node.outputs):
             if value and value not in graph.constants:
-                touched.setdefault(sharing.root(value)[0], []).append(step)
+                touched.setdefault(sharing.root(value)[0], []).extend((step, ends))
     members: dict[str, list[str]] = {}
     for value in bound.layouts:
         members.setdefault(sharing.root(value)[0], []).append(value)

@@ -153,6 +153,8 @@ class Grouping:
             if memory:
                 grain = max(buffer.align, self.machine.grain(memory))
                 taken[memory] = taken.get(memory, 0) + align_up(buffer.size_bytes, grain)
+        for memory in taken if first == last else ():
+            taken[memory] -= self.machine.spared_bytes(memory, first, resident)
         return taken
 
     def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:
@@ -239,7 +241,7 @@ class Grouping:
     def _analysed(self, first: int, count: int) -> RegionAnalysis | None:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
-        if pinned or not self._gains(steps):
+        if pinned or self.machine.apart(first, count) or not self._gains(steps):
             return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return None

@@ -5,10 +5,11 @@ Does not know tiles, nor what a step takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from math import prod
 from types import MappingProxyType
 
 from tilewright.ir.access.index_map import Access
@@ -163,12 +164,26 @@ class ScheduledMachine:
         result = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
         return {buffer: pins[name] for buffer, names in result for name in names if name in pins}
 
+    def ends(self, step: str) -> int:
+        """The number of the step behind which a step's engine is waited for: its own, unless that is deferred."""
+        return self.numbers[self.scheduled.deferred.get(step, step)]
+
+    def apart(self, first: int, count: int) -> bool:
+        """Whether steps cannot be one group, because one is waited for later, or another one inside of it."""
+        deferred = self.scheduled.deferred
+        names = [step.name for step in self.scheduled.steps[first : first + count]] if deferred else []
+        behind = {*deferred.values()}
+        return any(name in deferred for name in names) or any(name in behind for name in names[:-1])
+
     def available_bytes(self, memory: str, index: int) -> int | None:
-        """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
+        """Bytes of a memory that tiles of step `index` may take: its size less the runtime, what is pinned there, and
+        what belongs to jobs that run beside the step.
+        """
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
             return None
         taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
+        taken += sum(self.whole_bytes(job, memory) for job in self._jobs_beside(index))
         return limit - self.platform.runtime_bytes.get(memory, 0) - taken
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
@@ -204,6 +219,41 @@ class ScheduledMachine:
     def tile_grain(self, step: str, memory: str) -> int:
         """The same of the tile buffers of one step: each is aligned for itself, and takes as much as if all were."""
         return max(self.grain(memory), *self.bound.bindings[step].kernel.align.values(), 1)
+
+    def whole_bytes(self, step: Step, memory: str) -> int:
+        """What a step in one tile takes of a memory at the end of a hop, its operands being copied there."""
+        scratch = self.bound.bindings[step.name].kernel.scratch_bytes(self.bound.layers[step.name].whole)
+        own = align_up(scratch, self.grain(memory)) if memory == self.platform.inner else 0
+        return own + sum(size for _, size in self._copied(step, memory))
+
+    def spared_bytes(self, memory: str, index: int, resident: Collection[str]) -> int:
+        """What jobs beside step `index` do not take of a memory, since these buffers are there whole."""
+        if not self.scheduled.deferred:
+            return 0
+        kept = {
+            buffer.name: self.taken_bytes(buffer, memory)
+            for buffer in self.scheduled.buffers
+            if buffer.name in resident
+        }
+        spared = 0
+        for job in self._jobs_beside(index):
+            copied = [(item.buffer, size) for item, size in self._copied(job, memory)]
+            for name, size in kept.items():
+                spared += min(size, sum(own for buffer, own in copied if buffer == name))
+        return spared
+
+    def _copied(self, step: Step, memory: str) -> Iterator[tuple[StepOperand, int]]:
+        """The operands of a step that cross to a memory, and the bytes that they take there as wholes."""
+        kernel, grain = self.bound.bindings[step.name].kernel, self.grain(memory)
+        for item in self.operands(step):
+            if self.path(item, kernel, memory) is not None:
+                yield item, align_up(item.item_bytes * prod(item.shape), grain)
+
+    def _jobs_beside(self, index: int) -> Iterator[Step]:
+        """The steps that an engine computes while step `index` runs."""
+        for name in self.scheduled.deferred:
+            if self.numbers[name] < index <= self.ends(name):
+                yield self.scheduled.steps[self.numbers[name]]
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""

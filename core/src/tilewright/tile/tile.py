@@ -14,6 +14,7 @@ from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.ir.plugin_contract import demand_type, wrong_answer
+from tilewright.tile.deferred_steps import demand_deferrable, with_hidden
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import (
     aligned,
@@ -69,11 +70,14 @@ def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], dec
 def listed(
     scheduled: Scheduled, operators: Mapping[str, Operator], groups: tuple[Group, ...], decisions: Decisions
 ) -> Tiled:
-    """Groups with every buffer that they need."""
+    """Groups with every buffer that they need. TilewrightError TW5076 (exit 5) for a step that cannot be waited for as
+    it is tiled.
+    """
     resident = {value: memory for group in groups for value, memory in group.region.resident.items()}
     decisions = replace(decisions, memories={**decisions.memories, **resident})
     machine = ScheduledMachine(scheduled, operators, decisions)
     regions = tuple(group.region for group in groups)
+    demand_deferrable(machine, regions)
     demands = _kernel_memories(machine, regions)
     values = tuple(
         replace(buffer, memories=_candidates(buffer, machine, demands, decisions, resident))
@@ -89,7 +93,7 @@ def listed(
     uses = engine_uses(machine, regions)
     return Tiled(
         scheduled=scheduled,
-        groups=groups,
+        groups=with_hidden(machine, groups),
         buffers=tuple(reachable(aligned(buffer, machine.platform), uses, machine.platform) for buffer in buffers),
     )
 

@@ -62,7 +62,8 @@ def first_of(names: Sequence[str], numbers: Mapping[str, int]) -> int:
 def region_buffers(
     machine: ScheduledMachine, regions: Sequence[Region], resident: Mapping[str, str] = NOTHING
 ) -> Iterator[Buffer]:
-    """Tile buffers, sums and scratch of all regions, in order: alive only where the last step stands.
+    """Tile buffers, sums and scratch of all regions, in order: alive only where the last step stands, and until its
+    engine is waited for.
 
     `resident` has buffers that are not where decided, and their memory.
     """
@@ -90,6 +91,7 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
     analysis = analysis_of_region(machine, region, resident)
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index
+    ends = machine.ends(region.name)
     for hop in range(len(region.hops)):
         alone = machine.grain(region.hops[hop].inner) if len(region.steps) == 1 else analysis.grains[hop]
         for buffer in scratchpad_buffers(boxes, traffic, region.sums, hop):
@@ -99,7 +101,7 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
                 size_bytes=buffer.size_bytes,
                 align=max(alone, buffer.align),
                 first=at,
-                last=at,
+                last=ends,
                 memories=(region.hops[hop].inner,),
             )
 
@@ -117,7 +119,7 @@ def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
             size_bytes=size,
             align=max(machine.platform.buffer_align, 8, binding.kernel.align.get("scratch", 1)),
             first=at,
-            last=at,
+            last=machine.ends(step.name),
             memories=machine.memory_path.backing_memories,
         )
 
@@ -147,7 +149,8 @@ def constant_copies(machine: ScheduledMachine) -> Iterator[Buffer]:
         readers = [
             index for index, step in enumerate(scheduled.steps) if name in bound.bindings[step.name].constants.values()
         ]
-        lives = [(0, final)] if staging.when == "init" else [(index, index) for index in readers]
+        used = [(index, machine.ends(scheduled.steps[index].name)) for index in readers]
+        lives = [(0, final)] if staging.when == "init" else used
         for first, last in lives if readers else ():
             yield Buffer(
                 name=copy_name(name, staging, scheduled.steps[first].name),

@@ -122,9 +122,11 @@ def _settings(settings: Mapping[str, str]) -> _Settings:
 
 def _by_function(program: Program) -> list[tuple[_Tensor, ...]]:
     """For each step's function what is read before it and written by it, of all the steps that it computes."""
-    executed, result = program.allocated.tiled.executed, [dict[_Tensor, None]() for _ in program.steps]
+    tiled, result = program.allocated.tiled, [dict[_Tensor, None]() for _ in program.steps]
+    executed, completed = tiled.executed, tiled.completed
     for step in program.steps:
-        result[executed[step.step]].update(dict.fromkeys(_operands(program, step)))
+        for tensor in _operands(program, step):
+            result[(completed if tensor.kind == "outputs" else executed)[step.step]][tensor] = None
     written = [{tensor.name for tensor in own if tensor.kind == "outputs"} for own in result]
     return [
         tuple(tensor for tensor in own if tensor.kind == "outputs" or tensor.name not in names)

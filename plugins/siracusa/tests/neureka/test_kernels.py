@@ -99,3 +99,20 @@ def test_small_memory_makes_many_jobs() -> None:
     draft.conv(64, 3, pads=1)
     draft.conv(70, 1)
     demand_exact(draft.model(), {"conv"}, memory=24 << 10)
+
+
+def test_the_cores_compute_another_branch_beside_a_job() -> None:
+    """The results of the engine are taken behind the step that ran meanwhile."""
+    draft = Draft(np.uint8, (1, 64, 12, 12), 0)
+    draft.conv(64, 1, spread=False)
+    pool = helper.make_node("MaxPool", ["x"], ["p"], "pool", kernel_shape=[3, 3], pads=[1] * 4)
+    ends = [helper.make_tensor_value_info(name, TensorProto.UINT8, None) for name in (draft.value, "p")]
+    graph = helper.make_graph([*draft.nodes, pool], "g", [draft.input], ends, draft.constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString()
+    options = Options(settings={"engine": "neureka"}, memory={"l1": 64 << 10}, arithmetic=(("*", "pulp-shift"),))
+    plan = Deployment(model, "siracusa", options)
+    assert list(plan.allocated.tiled.scheduled.deferred.values()) == ["pool"]
+    assert sum(group.hidden_cycles for group in plan.allocated.tiled.groups) > 2000
+    found = validate(plan, RUNNER, vectors_of(plan, None, 1))
+    assert [step.name for step in found.verdict.steps if not step.exact] == []
+    assert found.passed

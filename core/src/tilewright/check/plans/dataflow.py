@@ -49,12 +49,19 @@ class Replay:
         yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
         several = [group for group in self.allocated.tiled.groups if len(group.steps) > 1]
         together = {name: group for group in several for name in group.steps}
+        later: dict[str, list[tuple[int, Step]]] = {}  # by the step behind which their engines are waited for
         for index, step in enumerate(self.scheduled.steps):
             group = together.get(step.name)
-            if group is None and step.copies:
+            if step.name in self.scheduled.deferred:
+                later.setdefault(self.scheduled.deferred[step.name], []).append((index, step))
+                yield from self._begin(index, [step])
+            elif group is None and step.copies:
                 yield from self._run(index, [step])
             elif group is not None and step.name == group.name:
                 yield from self._run(index, [member for member in self.scheduled.steps if member.name in group.steps])
+            for begun in later.pop(step.name, ()):
+                yield from self._wait(*begun, index)
+        yield from (f"step '{step.name}' is never waited for" for begun in later.values() for _, step in begun)
         yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
         for name in self.graph.inputs:
             if self._buffer(name).name not in self.allocated.placements:
@@ -62,11 +69,24 @@ class Replay:
 
     def _run(self, index: int, steps: list[Step]) -> Iterator[str]:
         """Steps that are tiled together run as one, where the last of them stands."""
+        yield from self._begin(index, steps)
+        yield from self._end(index, steps, index)
+
+    def _wait(self, index: int, step: Step, now: int) -> Iterator[str]:
+        """The engine has computed a step that began earlier: what it read is still there, or its results are there."""
+        reads, writes = self._touched(list(step.nodes))
+        taken = [self._span(name) for name in writes]
+        for name in reads:
+            if not any(span.overlaps(self._span(name)) for span in taken):
+                yield from self._holds(name, f"while the engine computes step {index} '{step.name}'")
+        yield from self._end(index, [step], now)
+
+    def _begin(self, index: int, steps: list[Step]) -> Iterator[str]:
+        """What the steps read is there, and not where they write."""
         step = steps[-1]
         at = f"at step {index} '{step.name}'"
         reads, writes = self._touched([name for member in steps for name in member.nodes])
-        scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
-        for span in scratch:
+        for span in self._passing(index):
             self.contents.clear(span)
         for name in reads:
             yield from self._holds(name, at)
@@ -76,12 +96,20 @@ class Replay:
                     self._in_place(step, read, written, reads) or self._behind(read, written)
                 ):
                     yield f"{at} '{written}' overwrites '{read}' while it is read"
+
+    def _end(self, index: int, steps: list[Step], now: int) -> Iterator[str]:
+        """What the steps write is there once step `now` has run."""
+        _, writes = self._touched([name for member in steps for name in member.nodes])
         for name in writes:
             self._write(name)
-        for span in scratch:
+        for span in self._passing(now):
             self.contents.clear(span)
         for name in writes:
-            yield from self._holds(name, f"{at}, having been written,")
+            yield from self._holds(name, f"at step {index} '{steps[-1].name}', having been written,")
+
+    def _passing(self, index: int) -> Iterator[ByteSpan]:
+        """Bytes that a step fills as it likes."""
+        return (byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ()))
 
     def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
         """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""

@@ -41,6 +41,7 @@ class Decisions:
     layouts: Mapping[str, Layout] = field(default_factory=dict)  # value -> storage order
     recomputed: tuple[Recomputation, ...] = ()  # one after the other; the nodes they add are among those of the rest
     order: tuple[str, ...] = ()  # nodes; () is open
+    deferred: Mapping[str, str] = field(default_factory=dict)  # node -> later one behind which it is waited for, or ""
     groups: tuple[tuple[str, ...], ...] = ()  # nodes tiled together; a node in none is a group of its own
     in_place: Mapping[str, str] = field(
         default_factory=dict

@@ -112,6 +112,7 @@ class Scheduled:
     storage: Mapping[str, Storage]  # by value, constants excluded
     buffers: tuple[Buffer, ...]
     in_place: Mapping[str, str]  # output value -> input value it overwrites
+    deferred: Mapping[str, str] = field(default_factory=dict)  # step -> later one behind which its engine is waited for
 
     @property
     def views(self) -> Mapping[str, str]:
@@ -141,7 +142,8 @@ class Group:
     """What a tiler answers: steps that are tiled together, how, and what it says of them."""
 
     region: Region
-    cycles: float = 0.0  # estimate
+    cycles: float = 0.0  # estimate, without what is hidden
+    hidden_cycles: float = 0.0  # estimate: of an engine, beside later steps, see `Scheduled.deferred`
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start, where it settles
     claim: str = ""  # what the tiler has proved of its choice: "optimal", how far from it at most; "" nothing
 
@@ -181,6 +183,12 @@ class Tiled:
         return {
             name: numbers[region.name if region.together else name] for region in self.regions for name in region.steps
         }
+
+    @property
+    def completed(self) -> Mapping[str, int]:
+        """By step the number of the step in whose function its outputs are completed: its own, or a later one's."""
+        executed = self.executed
+        return {name: executed[self.scheduled.deferred.get(name, name)] for name in executed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

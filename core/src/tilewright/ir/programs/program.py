@@ -12,12 +12,12 @@ from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.graph import Tensor
 from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.ir.programs.expressions import Expression, Field, Name, Number, Reference
+from tilewright.ir.programs.pending_jobs import StepText, job_fault
 from tilewright.ir.programs.statements import (
     Barrier,
     ByteRange,
     CopyWait,
     JobWait,
-    KernelCall,
     KernelWait,
     Role,
     Statement,
@@ -217,8 +217,8 @@ class Program:
         return Name(base) + Name(self.offsets[buffer]) if buffer in self.offsets else Name(base)
 
     def verify(self) -> Program:
-        """Return self, or raise ValueError naming the first statement that the memory map does not allow, or the first
-        wait or barrier of a step that is not there any more.
+        """Return self, or raise ValueError naming the first statement that the memory map does not allow, the first
+        wait or barrier of a step that is not there any more, or what touches a job's bytes before that was waited for.
         """
         names = [step.function for step in self.steps]
         if len(set(names)) != len(names):
@@ -233,8 +233,30 @@ class Program:
             _check_waits(step)
             for region, written in touched(step.statements):
                 _check_region(region, written, step.step, order[step.step], buffers, plan)
+        if fault := job_fault(self._texts()):
+            raise ValueError(fault)
         _check_pools(self, buffers)
         return self
+
+    def _texts(self) -> Iterator[StepText]:
+        scheduled = self.allocated.tiled.scheduled
+        nodes = {node.name: node for node in scheduled.bound.graph.nodes}
+        for step in self.steps:
+            places = {value: scheduled.storage.get(value) for value in nodes[step.step].outputs}
+            yield StepText(
+                name=step.step,
+                body=step.body,
+                parts={part.function: part.body for part in step.parts},
+                outputs=tuple(
+                    ByteRange(
+                        buffer=place.buffer,
+                        offset_bytes=place.offset_bytes,
+                        size_bytes=self.graph_tensors[value].size_bytes,
+                    )
+                    for value, place in places.items()
+                    if place is not None
+                ),
+            )
 
 
 def waits_in(step: StepCode) -> tuple[tuple[str, int], ...]:
@@ -264,9 +286,6 @@ def _check_waits(step: StepCode) -> None:
     for what, count in step.waits:
         if there.get(what, 0) < count:
             raise ValueError(f"step {step.step!r} waits for {what} {there.get(what, 0)} times, not {count}")
-    for statement in step.statements:
-        if isinstance(statement, KernelCall) and statement.awaited and _job_of(statement.kernel) not in there:
-            raise ValueError(f"step {step.step!r} starts {_job_of(statement.kernel)}, and waits for none")
 
 
 def _check_region(

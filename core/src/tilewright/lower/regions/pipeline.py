@@ -71,7 +71,7 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
     if at == len(sink.nest.levels):
         return _computed(tilings, region)
     level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
-    moves = [_move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
+    moves = [move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
     if deepest and overlaps(tilings, level, moves):
         return _jobs(sink, level, moves, at)
     inner = pipeline(tilings, region, at + 1)
@@ -106,7 +106,8 @@ def _jobs(tiling: TiledStep, level: HopLevel, moves: Sequence[OperandMove], at: 
     )
 
 
-def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
+def move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
+    """How an operand of a step is moved at a level."""
     keep = window_rows_part(tiling, at, slot) if slot.roll else None
     return OperandMove(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
 
@@ -244,6 +245,16 @@ def tile_loop(
     if level.moving:
         body = (For(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
     return (*_by_dma_core((*_before(moves), *more.before)), *body, *_by_dma_core((*_after(moves), *more.after)))
+
+
+def before_tile(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
+    """Of a level of one tile, what stands before that is computed."""
+    return (*_by_dma_core(_before(moves)), *_by_dma_core(_arriving(moves, level)), Barrier())
+
+
+def after_tile(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
+    """Of a level of one tile, what stands after that was computed."""
+    return (Barrier(), *_by_dma_core((*_leaving(moves, level), *_after(moves))))
 
 
 def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:

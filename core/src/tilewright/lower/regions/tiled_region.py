@@ -21,6 +21,7 @@ from tilewright.ir.tensors.layout import strides
 from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.operand_bindings import OperandBinding, operand_bindings, scratch_name
 from tilewright.lower.operands.scope import called, used
+from tilewright.lower.regions.deferred_step import deferred_step
 from tilewright.lower.regions.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.steps.core_share import beginning
 from tilewright.lower.steps.step_comments import buffer_rows, step_comment, tile_lines
@@ -92,12 +93,17 @@ def lower_region(region: Region, context: Lowering) -> Iterator[Lowered]:
 def _lowered(region: Region, context: Lowering) -> Iterator[Lowered]:
     analysis = analysis_of_region(context.machine, region)
     tilings = _tilings(region, analysis, context)
-    made = Pipeline(sources=((),) * len(tilings))
-    if any(binding.region.size_bytes for binding in tilings[-1].bindings if binding.written):
+    made, ending = Pipeline(sources=((),) * len(tilings)), None
+    if region.name in context.machine.scheduled.deferred:
+        made, ending = deferred_step(tilings[-1])
+    elif any(binding.region.size_bytes for binding in tilings[-1].bindings if binding.written):
         made = pipeline(tilings, region) if region.hops else untiled(tilings[-1], region)
     for number, tiling in enumerate(tilings):
         yield Lowered(
-            code=_code(number, tilings, made, region, context), sources=made.sources[number], kernel=tiling.kernel
+            code=_code(number, tilings, made, region, context),
+            sources=made.sources[number],
+            kernel=tiling.kernel,
+            ending=ending,
         )
 
 
@@ -114,7 +120,7 @@ def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Reg
         book,
         tiling.step,
         buffers=list(buffer_rows(tiling, region)),
-        tiles=tile_lines(tilings, number),
+        tiles=(*tile_lines(tilings, number), *_beside(tiling, machine)),
     )
     if not final:
         return StepCode(step=tiling.step.name, function=tiling.function, comment=comment, parameters=(), body=())
@@ -127,6 +133,15 @@ def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Reg
         declarations=_struct(tiling.box) if made.body else (),
         parts=called(made.parts, made.body),
     )
+
+
+def _beside(tiling: TiledStep, machine: ScheduledMachine) -> Iterator[str]:
+    """The steps beside which the engine computes a step."""
+    name = tiling.step.name
+    if name in machine.scheduled.deferred:
+        first, last = machine.numbers[name] + 1, machine.ends(name)
+        beside = f"step {first}" if first == last else f"steps {first} to {last}"
+        yield f"computed beside {beside}, behind which the engine is waited for"
 
 
 def _leaves(tiling: TiledStep, binding: OperandBinding) -> bool:

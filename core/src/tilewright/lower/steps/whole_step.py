@@ -30,6 +30,7 @@ from tilewright.lower.operands.operand_bindings import (
 from tilewright.lower.operands.scope import declared, used
 from tilewright.lower.steps.persistent import copies_before
 from tilewright.lower.steps.step_comments import step_comment
+from tilewright.lower.steps.step_ending import Ending
 from tilewright.lower.tiles.tile_operands import operand_names
 
 
@@ -40,6 +41,7 @@ class Lowered:
     code: StepCode
     sources: tuple[CodeFragment, ...]
     kernel: Kernel
+    ending: Ending | None = None  # what stands at the end of a later step's function
 
 
 def lower_step(

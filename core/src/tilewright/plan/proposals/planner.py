@@ -33,6 +33,8 @@ from tilewright.ir.plans.region import Region
 from tilewright.ir.plans.stages import Allocated, Bound, Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.plan.proposals.constant_copy_costs import proposals
+from tilewright.plan.proposals.deferred_waits import proposals as proposals_to_wait_later
+from tilewright.plan.proposals.deferred_waits import with_gains
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.shortfall import PlanFailure
 from tilewright.plan.proposals.step_orders import StepOrders
@@ -90,6 +92,7 @@ class Planner:
             return tuple(failures)
         best = min(plans, key=merit)  # the first of equals
         best = self._with_copies(bound, best) if self.choose_constant_copies else best
+        best = self._with_deferred_waits(bound, best) if not self.first_fit else best
         return replace(best, order_bound_bytes=self.orders().lower_bound_bytes(bound))
 
     def first(self, bound: Bound) -> Allocated | tuple[PlanFailure, ...]:
@@ -105,6 +108,18 @@ class Planner:
             if isinstance(answer, Allocated):
                 return answer
         return plan
+
+    def _with_deferred_waits(self, bound: Bound, plan: Allocated) -> Allocated:
+        """The plan with engines that are waited for behind later steps, where that is faster and fits."""
+        plans = [plan]
+        for decisions in proposals_to_wait_later(plan, self.operators, self.pins):
+            answer = self.attempt(bound, decisions)
+            if isinstance(answer, Allocated):
+                plans.append(answer)
+                gaining = with_gains(answer, plan)
+                if 0 < len(gaining) < len(decisions.deferred):
+                    plans += _plans([self.attempt(bound, replace(decisions, deferred=gaining))])
+        return min(plans, key=merit)
 
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""

@@ -176,6 +176,7 @@ class ResidencySearch:
     def tiling(self, here: frozenset[str], index: int) -> StepTiling | None:
         taken = dict(self.beside[index])
         taken[self.memory] = taken.get(self.memory, 0) + sum(self.bytes[name] for name in here)
+        taken[self.memory] -= self.step_tilings.machine.spared_bytes(self.memory, index, here)
         resident = {
             name: self.memory if name in here else self.elsewhere[name]
             for name in self.touched[index]

@@ -49,7 +49,7 @@ def step_space(
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
     crooked = _crooked(machine, operands, binding.kernel, access, near)
-    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents, crooked)
+    cuts, refused, sums = _separated(machine, step, form, visit.extents, crooked)
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
@@ -159,14 +159,17 @@ def _crooked(
 
 
 def _separated(
-    access: Access,
-    kernel: Kernel,
+    machine: ScheduledMachine,
+    step: Step,
     form: PartialSums | None,
     trips: Mapping[str, int],
     crooked: Mapping[str, str],
 ) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
     """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
-    allowed, refused = cuttable(access, kernel, form)
+    access = machine.access(step)
+    if step.name in machine.scheduled.deferred:
+        return (), {loop.name: "the engine is waited for behind a later step" for loop in access.loops}, None
+    allowed, refused = cuttable(access, machine.bound.bindings[step.name].kernel, form)
     cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in crooked)
     return cuts, {**refused, **crooked}, form if any(loop.kind == "reduce" for loop in cuts) else None
 
