@@ -1,9 +1,10 @@
-<%doc> Needs function, twice, widen ("i8" or "u8"), stride (of columns). </%doc>\
+<%doc> Needs function, twice, widen ("i8" or "u8"), stride (of columns), together (channels
+at a time). </%doc>\
 #include "depthwise.h"
 #include "dsp_row.h"
 #include "dsp_row_taps.h"
 
-/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
+/* ${together} channels at a time; the last ones again where channels do not come out even. Input row r is in slot r % 3.
  * Results may take the bytes of x that they are computed from, but where channels are computed again.
  * `x_step` and `y_step` are bytes between neighbours of a row; `computed` is what computes a row. */
 static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
@@ -17,10 +18,11 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
         ring[i] = tw_dsp_even_${widen}(pad);
     }
     tw_dsp_row row = {.apart = 12 * words, .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
-        .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point, .y_step = y_step};
-    for (int32_t group = 0; group < p.channels; group += 4) {
-        const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
-        for (int32_t i = 0; i < 4; ++i) {
+        .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point, .y_step = y_step,
+        .channels = ${together}};
+    for (int32_t group = 0; group < p.channels; group += ${together}) {
+        const int32_t c = ((group + ${together}) <= p.channels) ? group : (p.channels - ${together});
+        for (int32_t i = 0; i < ${together}; ++i) {
             tw_dsp_taps(w + (9 * (c + i)), taps + (10 * i));
         }
         /* rows of x, from -top, and the next one's slot */
@@ -31,7 +33,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 const int32_t line = loaded - p.top;
                 uint32_t *const to = ring + slot;
                 if ((line >= 0) && (line < p.height)) {
-                    tw_dsp_planes_${widen}(&p, x + (line * p.x_row) + c, x_step, pad, to, words);
+                    ${planes}(&p, x + (line * p.x_row) + c, x_step, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
