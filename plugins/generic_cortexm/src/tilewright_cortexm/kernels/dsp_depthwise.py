@@ -133,10 +133,10 @@ def _access(site: Matched) -> Access:
 
 
 def _in_place(site: Matched) -> tuple[tuple[str, str], ...]:
-    """Rows are in the ring before results take their bytes, where no channels are computed again."""
+    """Rows are in the ring before results take their bytes."""
     layer: Depthwise = site.analysis
     stays = (layer.out_height, layer.out_width) == (layer.height, layer.width) and layer.windows.before[0] < 3
-    return (("X", "Y"),) if stays and layer.channels % _together(layer) == 0 else ()
+    return (("X", "Y"),) if stays else ()
 
 
 def _instructions(tile: TileShape) -> float:
@@ -153,8 +153,8 @@ def _instructions(tile: TileShape) -> float:
     slow = _form(layer).more
     pairs = layer.windows.strides[1] == 1
     each = ceil_div(columns, 2) * (29 + 2 * slow) if pairs else columns * (18 + slow)
-    computed = out * (together * (each + 38) + 60)
-    return layer.batches * groups * (taken_apart + padding + computed + 300)
+    computed = out * (layer.channels * (each + 38) + 60 * groups)
+    return layer.batches * (groups * (taken_apart + padding + 300) + computed)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
