@@ -530,8 +530,8 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
     }
 }
 
-/* 4 channels at a time; the last ones again where channels do not come out even. Input row r is in slot r % 3.
- * Results may take the bytes of x that they are computed from, but where channels are computed again.
+/* 4 channels at a time; where they do not come out even, the last ones are taken apart with some that were
+ * computed before. Input row r is in slot r % 3. Results may take the bytes of x that they are computed from.
  * `x_step` and `y_step` are bytes between neighbours of a row; `computed` is what computes a row. */
 static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point,
@@ -544,10 +544,10 @@ static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const
         ring[i] = tw_dsp_even_i8(pad);
     }
     tw_dsp_row row = {.apart = 12 * words, .bytes = p.out_width / 2 * 12,
-        .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point, .y_step = y_step,
-        .channels = 4};
+        .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point, .y_step = y_step};
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
+        const int32_t before = group - c;
         for (int32_t i = 0; i < 4; ++i) {
             tw_dsp_taps(w + (9 * (c + i)), taps + (10 * i));
         }
@@ -568,10 +568,11 @@ static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const
                 slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            row.ring = ring;
-            row.taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot)));
-            row.parameters = parameters + (2 * c);
-            row.y = y + (i * p.y_row) + c;
+            row.ring = ring + (3 * before * words);
+            row.taps = taps + (10 * before) + (2 * ((slot == 0) ? 0 : (3 - slot)));
+            row.parameters = parameters + (2 * group);
+            row.y = y + (i * p.y_row) + group;
+            row.channels = 4 - before;
             computed(&row);
         }
     }
