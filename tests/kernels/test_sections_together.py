@@ -74,7 +74,7 @@ def layers() -> tuple[Sample, ...]:
 
 
 def twice_layers() -> Iterator[Sample]:
-    """Sums, products and pools of 16-bit values, as TensorFlow Lite Micro rounds them."""
+    """Sums, products, pools and softmax of 16-bit values, as TensorFlow Lite Micro rounds them."""
     image, (low, high) = np.zeros((1, 8, 6, 6), np.int16), (-(2**15), 2**15 - 1)
     quotient = Rational(numerator=(1,), denominator=(6,), halves="away")
     plain = Requant(scale=(2.0**-15,), zero_point=0, low=low, high=high, rounding=DoubleRounding())
@@ -93,6 +93,8 @@ def twice_layers() -> Iterator[Sample]:
     yield Sample(op="QMul", inputs=(image, image), attributes={**zeros, "requant": plain})
     yield Sample(op="MaxPool", inputs=(image,), attributes=window)
     yield Sample(op="QAveragePool", inputs=(image,), attributes={**window, **mean})
+    row: dict[str, Attribute] = {**numbers, "axis": -1, "x_scale": 0.0004, "y_scale": 2.0**-15, "output_type": "i16"}
+    yield Sample(op="QSoftmax", inputs=(image,), attributes=row)
 
 
 def float_layers(whole: Sequence[Sample]) -> Iterator[Sample]:

@@ -47,6 +47,8 @@ def pytest_tilewright_layers() -> list[Sample]:
         *_floats(rng),
         _grouped(rng, "groups of fours", 3, (12, 24)),
         _grouped(rng, "two filters of a channel", 7, (7, 14)),
+        _wide(rng, "three channels", (3, 3), (1, 1), 3),
+        _wide(rng, "two channels", (3, 3), (2, 2), 2),
         _wide(rng, "five columns", (5, 5), (1, 1)),
         _wide(rng, "every second of seven columns", (3, 7), (2, 2)),
     ]
@@ -76,12 +78,15 @@ def _grouped(rng: np.random.Generator, kind: str, groups: int, channels: tuple[i
     return Sample(op="QConv", kind=kind, inputs=(x, w), attributes=attributes, constants=(1,))
 
 
-def _wide(rng: np.random.Generator, kind: str, kernel: tuple[int, int], strides: tuple[int, int]) -> Sample:
-    """A depthwise convolution of bytes with windows that are wider than three."""
-    x, w = (byte_array(rng, DType.I8, shape, saturated=False) for shape in ((1, 6, 9, 13), (6, 1, *kernel)))
+def _wide(
+    rng: np.random.Generator, kind: str, kernel: tuple[int, int], strides: tuple[int, int], channels: int = 6
+) -> Sample:
+    """A depthwise convolution of bytes with windows that are wider than three, or of few channels."""
+    shapes = ((1, channels, 9, 13), (channels, 1, *kernel))
+    x, w = (byte_array(rng, DType.I8, shape, saturated=False) for shape in shapes)
     requant = Requant(scale=(2.0**-9,), zero_point=0, low=-128, high=127)
     attributes: dict[str, Attribute] = {**WINDOW, "kernel_shape": kernel, "strides": strides, "pads": (1, 2, 2, 2)}
-    attributes |= {"group": 6, "requant": requant, "output_type": "i8"}
+    attributes |= {"group": channels, "requant": requant, "output_type": "i8"}
     return Sample(op="QConv", kind=f"depthwise of {kind}", inputs=(x, w), attributes=attributes, constants=(1,))
 
 
@@ -112,13 +117,17 @@ def _words(rng: np.random.Generator) -> list[Sample]:
 
 
 def _twice(rng: np.random.Generator) -> list[Sample]:
-    """Sums and products of 16-bit values, and an average of bytes, as TensorFlow Lite Micro rounds them."""
+    """Sums, products and softmax of 16-bit values, and an average of bytes, as TensorFlow Lite Micro rounds them."""
     a, b = (byte_array(rng, DType.I16, (2, 12, 9, 11), saturated=False) for _ in range(2))
     image = byte_array(rng, DType.I8, (1, 12, 9, 11), saturated=True)
     low, high = DType.I16.limits
     numbers: dict[str, Attribute] = {
         "a_scale": 0.5, "b_scale": 0.75, "y_scale": 0.9, "a_zero_point": 0, "b_zero_point": 0, "zero_point": 0,
         "low": low, "high": high, "rounding": "tflm", "output_type": "i16",
+    }  # fmt: skip
+    row: dict[str, Attribute] = {
+        "axis": -1, "x_scale": 0.0004, "y_scale": 2.0**-15, "zero_point": 0, "low": low, "high": high,
+        "rounding": "tflm", "output_type": "i16",
     }  # fmt: skip
     requant = Requant(scale=(2.0**-15,), zero_point=0, low=low, high=high, rounding=DoubleRounding())
     product: dict[str, Attribute] = {"requant": requant, "a_zero_point": 0, "b_zero_point": 0, "output_type": "i16"}
@@ -139,6 +148,7 @@ def _twice(rng: np.random.Generator) -> list[Sample]:
             attributes={**window, "requant": replace(mean, low=low, high=high), "output_type": "i16"},
         ),
         Sample(op="MaxPool", kind="of 16 bits", inputs=(a,), attributes=WINDOW),
+        Sample(op="QSoftmax", kind="of 16 bits, by tables", inputs=(a,), attributes=row),
     ]
 
 

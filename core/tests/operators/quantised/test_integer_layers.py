@@ -101,6 +101,9 @@ def test_exponentials() -> None:
     assert table[-1] > 0 and refused_softmax(site) is None
     zero = site_of(QSOFTMAX, [X], {**attributes, "x_scale": 0.0, "low": -128, "high": 127})
     assert "scales 0.0" in str(refused_softmax(zero))
+    wide = site_of(QSOFTMAX, [X.astype(np.int16)], {**attributes, "y_scale": 2.0**-15, "low": -32768, "high": 32767})
+    assert len(softmax_table(wide)) == 512 and refused_softmax(wide) is None
+    assert "positive" in str(refused_softmax(site_of(QSOFTMAX, [X.astype(np.int16)], dict(zero.node.attributes))))
 
 
 @pytest.mark.parametrize(("op", "name"), [("QConv", "w_zero_point"), ("QGemm", "b_zero_point")])

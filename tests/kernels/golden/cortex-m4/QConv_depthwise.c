@@ -324,7 +324,7 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
 
-/* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
+/* The channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
 TW_KERNEL void tw_dsp_planes_i8_pair(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
 {
     const uint32_t a = tw_dsp_even_i8(one);
@@ -337,7 +337,7 @@ TW_KERNEL void tw_dsp_planes_i8_pair(uint32_t one, uint32_t next, uint32_t *to, 
     to[9 * words] = tw_dsp_high(b, d);
 }
 
-/* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
+/* One row of x, these channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
 static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, int32_t x_step, uint32_t pad, uint32_t *to,
         int32_t words)
 {
@@ -372,18 +372,19 @@ typedef struct {
     int32_t above;
     int32_t zero_point;
     int32_t y_step;
+    int32_t channels;
 } tw_dsp_row;
 
 typedef void tw_dsp_row_of(tw_dsp_row *b);
 
 #ifdef TW_DSP_ARM
-/* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
+/* What comes first for each of the channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
  * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
  * it is moved by, way to the next result, the struct, channels left. */
 #define TW_DSP_ROW_BEGIN \
     "push {r4-r11, lr}\n\t" \
     "sub sp, #24\n\t" \
-    "movs r1, #4\n\t" \
+    "ldr r1, [r0, #40]\n\t" \
     "strd r0, r1, [sp, #16]\n\t" \
     "1:\n\t" \
     "ldr r11, [sp, #16]\n\t" \
@@ -484,7 +485,7 @@ typedef void tw_dsp_row_of(tw_dsp_row *b);
 TW_KERNEL void tw_dsp_row_s1(const tw_dsp_row *b, int32_t shift, int32_t low, int32_t high)
 {
     const int32_t count = (b->bytes / 6) + (b->odd ? 1 : 0);
-    for (int32_t c = 0; c < 4; ++c) {
+    for (int32_t c = 0; c < b->channels; ++c) {
         const uint32_t *const ring = b->ring + (c * (b->apart / 4));
         const uint32_t *const w = b->taps + (10 * c);
         const int32_t *const p = b->parameters + (2 * c);
@@ -529,8 +530,8 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
     }
 }
 
-/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
- * Results may take the bytes of x that they are computed from, but where channels are computed again.
+/* 4 channels at a time; where they do not come out even, the last ones are taken apart with some that were
+ * computed before. Input row r is in slot r % 3. Results may take the bytes of x that they are computed from.
  * `x_step` and `y_step` are bytes between neighbours of a row; `computed` is what computes a row. */
 static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point,
@@ -546,6 +547,7 @@ static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const
         .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point, .y_step = y_step};
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
+        const int32_t before = group - c;
         for (int32_t i = 0; i < 4; ++i) {
             tw_dsp_taps(w + (9 * (c + i)), taps + (10 * i));
         }
@@ -566,10 +568,11 @@ static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const
                 slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            row.ring = ring;
-            row.taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot)));
-            row.parameters = parameters + (2 * c);
-            row.y = y + (i * p.y_row) + c;
+            row.ring = ring + (3 * before * words);
+            row.taps = taps + (10 * before) + (2 * ((slot == 0) ? 0 : (3 - slot)));
+            row.parameters = parameters + (2 * group);
+            row.y = y + (i * p.y_row) + group;
+            row.channels = 4 - before;
             computed(&row);
         }
     }

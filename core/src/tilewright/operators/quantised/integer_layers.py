@@ -4,7 +4,7 @@ Does not know how any of it is found; the operator families do, and are imported
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,18 +80,22 @@ def scaled_sum_form(site: Site) -> SumForm | None:
     return add_form(site)
 
 
-def softmax_table(site: Site) -> npt.NDArray[np.uint32]:
-    """The exponentials of a QSoftmax, as its module defines them, without the zeros at their end."""
+def softmax_table(site: Site) -> npt.NDArray[Any]:
+    """The exponentials of a QSoftmax, as its module defines them, without the zeros at their end. Of 16 bits it is the
+    table of `arithmetic.wide_softmax`.
+    """
     from tilewright.operators.quantised.qsoftmax import table_of
+    from tilewright.operators.quantised.qsoftmax_wide import wide_table
 
-    return table_of(site)
+    return table_of(site) if site.input(0).dtype.size_bytes == 1 else wide_table(site)
 
 
 def refused_softmax(site: Site) -> str | None:
     """Why the integers of a QSoftmax would not be exact enough, or None."""
     from tilewright.operators.quantised.qsoftmax import refused
+    from tilewright.operators.quantised.qsoftmax_wide import refused_wide
 
-    return refused(site)
+    return refused(site) if site.input(0).dtype.size_bytes == 1 else refused_wide(site)
 
 
 def refused_products(site: Site) -> str | None:

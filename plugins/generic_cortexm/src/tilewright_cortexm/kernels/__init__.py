@@ -15,7 +15,9 @@ from tilewright_cortexm.kernels import (
     dsp_winograd,
     dsp_words,
     dsp_words_depthwise,
+    dsp_words_product,
     float_depthwise,
+    float_functions,
     float_products,
     fpu_depthwise,
     fpu_products,
@@ -39,6 +41,7 @@ from tilewright_cortexm.kernels import (
     plain_products,
     quantize,
     words_pools,
+    words_softmax,
 )
 
 KERNELS: tuple[Kernel, ...] = (
@@ -58,7 +61,9 @@ KERNELS: tuple[Kernel, ...] = (
     *fpu_recurrent.KERNELS,
     *float_products.KERNELS,
     *float_depthwise.KERNELS,
+    *float_functions.KERNELS,
     *dsp_elementwise.KERNELS,
+    *dsp_words_product.KERNELS,
     *dsp_pools.KERNELS,
     *mve_products.KERNELS,
     *mve_words.KERNELS,
@@ -74,6 +79,7 @@ KERNELS: tuple[Kernel, ...] = (
     *mve_float_spread.KERNELS,
     *mve_pools.KERNELS,
     *words_pools.KERNELS,
+    *words_softmax.KERNELS,
     *lookup.KERNELS,
     *quantize.KERNELS,
     *mve_tables.KERNELS,

@@ -1,8 +1,9 @@
 """Knows how the DSP extension computes depthwise convolutions of 3x3: two neighbours of one channel in every SMLAD.
 Does not know other kernel sizes (`dsp_wide_depthwise`).
 
-Four channels are taken apart into rows of 16-bit values of their own, in a ring of three rows in scratch. Of an image
-that is higher than it is wide, a second kernel takes columns for rows: fewer and longer ones, in more scratch.
+Four channels, or all of a layer that has fewer, are taken apart into rows of 16-bit values, in a ring of three rows in
+scratch. Of an image that is higher than it is wide, a second kernel takes columns for rows: fewer and longer ones, in
+more scratch.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 _TAPS_WORDS = 40
 _PLANES = 4
+
+
+def _together(layer: Depthwise) -> int:
+    """Channels at a time."""
+    return min(_PLANES, layer.channels)
 
 
 def _words(layer: Depthwise) -> int:
@@ -103,8 +109,6 @@ def _checked(layer: Depthwise) -> Depthwise | str:
     if windows.strides[1] not in (1, 2):
         across = "rows" if layer.turned else "columns"
         return f"the stride between {across} is {windows.strides[1]}; 1 and 2 are supported"
-    if layer.channels < _PLANES:
-        return f"has {layer.channels} channels; four are computed together"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return layer
@@ -129,26 +133,28 @@ def _access(site: Matched) -> Access:
 
 
 def _in_place(site: Matched) -> tuple[tuple[str, str], ...]:
-    """Rows are in the ring before results take their bytes, where no channels are computed again."""
+    """Rows are in the ring before results take their bytes."""
     layer: Depthwise = site.analysis
     stays = (layer.out_height, layer.out_width) == (layer.height, layer.width) and layer.windows.before[0] < 3
-    return (("X", "Y"),) if stays and layer.channels % _PLANES == 0 else ()
+    return (("X", "Y"),) if stays else ()
 
 
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    groups = ceil_div(layer.channels, _PLANES)
+    together = _together(layer)
+    groups = ceil_div(layer.channels, together)
     out, columns = _extents(tile)
     read = (out - 1) * layer.windows.strides[0] + 3
     rows = min(layer.height, read)
     padding = (read - rows) * 16 * _words(layer)
-    taken_apart = rows * (11 * min(layer.width, (columns - 1) * layer.windows.strides[1] + 3) + 40)
+    pixel = 11 if together == _PLANES else 17  # whose channels are one word, or bytes
+    taken_apart = rows * (pixel * min(layer.width, (columns - 1) * layer.windows.strides[1] + 3) + 40)
     slow = _form(layer).more
     pairs = layer.windows.strides[1] == 1
     each = ceil_div(columns, 2) * (29 + 2 * slow) if pairs else columns * (18 + slow)
-    computed = out * (_PLANES * (each + 38) + 60)
-    return layer.batches * groups * (taken_apart + padding + computed + 300)
+    computed = out * (layer.channels * (each + 38) + 60 * groups)
+    return layer.batches * (groups * (taken_apart + padding + 300) + computed)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -163,11 +169,13 @@ def _values(call: Call) -> Mapping[str, object]:
     label, stripe = form.label(requant), in_stripe(call)
     rows = f"tw_dsp_rows_s{stride}_{label}"
     words = _stripe_words(layer, call.operands["Y"].extents[3]) if stripe else _words(layer)
+    few = f"_of{_together(layer)}" if _together(layer) < _PLANES else ""
     return {
-        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}",
+        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}{few}",
+        "together": _together(layer),
         "rows": rows,
         "widen": widen,
-        "planes": f"tw_dsp_planes_{widen}",
+        "planes": f"tw_dsp_planes_{widen}{few}",
         "slots": 3,
         "stride": stride,
         **form.names(requant),

@@ -15,18 +15,19 @@ typedef struct {
     int32_t above;
     int32_t zero_point;
     int32_t y_step;
+    int32_t channels;
 } tw_dsp_row;
 
 typedef void tw_dsp_row_of(tw_dsp_row *b);
 
 #ifdef TW_DSP_ARM
-/* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
+/* What comes first for each of the channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
  * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
  * it is moved by, way to the next result, the struct, channels left. */
 #define TW_DSP_ROW_BEGIN \
     "push {r4-r11, lr}\n\t" \
     "sub sp, #24\n\t" \
-    "movs r1, #4\n\t" \
+    "ldr r1, [r0, #40]\n\t" \
     "strd r0, r1, [sp, #16]\n\t" \
     "1:\n\t" \
     "ldr r11, [sp, #16]\n\t" \

@@ -1,11 +1,11 @@
-<%doc> What one row of four channels of a depthwise 3x3 is, in C. Needs stride (of columns), twice. </%doc>\
+<%doc> What one row of up to four channels of a depthwise 3x3 is, in C. Needs stride (of columns), twice. </%doc>\
 #include "dsp_row.h"
 
 #ifndef TW_DSP_ARM
 TW_KERNEL void tw_dsp_row_s${stride}${'_twice' if twice else ''}(const tw_dsp_row *b, int32_t shift, int32_t low, int32_t high)
 {
     const int32_t count = (b->bytes / ${6 if stride == 1 else 12}) + (b->odd ? 1 : 0);
-    for (int32_t c = 0; c < 4; ++c) {
+    for (int32_t c = 0; c < b->channels; ++c) {
         const uint32_t *const ring = b->ring + (c * (b->apart / 4));
         const uint32_t *const w = b->taps + (10 * c);
         const int32_t *const p = b->parameters + (${4 if twice else 2} * c);

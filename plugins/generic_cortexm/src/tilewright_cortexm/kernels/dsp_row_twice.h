@@ -8,7 +8,7 @@
 #define TW_DSP_ROW_BEGIN_TWICE \
     "push {r4-r11, lr}\n\t" \
     "sub sp, #32\n\t" \
-    "movs r1, #4\n\t" \
+    "ldr r1, [r0, #40]\n\t" \
     "strd r0, r1, [sp, #16]\n\t" \
     "1:\n\t" \
     "ldr r11, [sp, #16]\n\t" \

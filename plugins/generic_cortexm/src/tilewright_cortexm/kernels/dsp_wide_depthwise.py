@@ -126,6 +126,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_dsp_wide_depthwise_{widen}_{rows}x{columns}_s{stride}_{form.label(requant)}",
         "planes": f"tw_dsp_planes_{widen}_{rows}",
         "slots": rows,
+        "together": 4,
         "widen": widen,
         "rows": rows,
         "columns": columns,

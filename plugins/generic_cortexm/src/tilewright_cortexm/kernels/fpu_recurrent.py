@@ -13,8 +13,9 @@ import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, row_major
-from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, c_functions
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
+from tilewright_cortexm.kernels.float_functions import FUNCTIONS
 from tilewright_cortexm.kernels.float_products import BYTES, OUTPUTS, fours
 from tilewright_cortexm.kernels.fpu_products import BLOCKS, row_of_block
 from tilewright_cortexm.kernels.sources import c_template
@@ -131,13 +132,12 @@ def _values(call: Call) -> Mapping[str, object]:
     }  # fmt: skip
 
 
-_GATES = c_template("tw_fpu_gates", "fpu_gates.c.mako")
 _STEPS = c_template("${function}", "fpu_recurrent.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     block = BLOCKS.of(block=_ONE, pixels=1, clip="none", apart=False)
-    return (*c_functions("tw_exp2_int() tw_expf()"), _GATES, block, _STEPS)
+    return (*FUNCTIONS, block, _STEPS)
 
 
 def _kernel(op: str) -> Kernel:
