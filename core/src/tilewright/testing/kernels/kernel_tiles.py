@@ -89,8 +89,7 @@ def tiled_trial(
     """What `run_tiled` does. What is behind the buffers is out of reach in every second tile, in the others what is
     before them.
     """
-    kernel = layer.kernel
-    access = layer.access
+    kernel, access = layer.kernel, layer.access
     boxes = list(tile_boxes(access, cuts))
     arrays = _arrays(layer, inputs, boxes)
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]

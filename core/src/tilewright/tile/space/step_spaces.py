@@ -48,8 +48,12 @@ def step_space(
     engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
+<<<<<<< HEAD
     crooked = _crooked(machine, operands, binding.kernel, access, near)
     cuts, refused, sums = _separated(machine, step, form, visit.extents, crooked)
+=======
+    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents, _askew(machine, step, operands, near))
+>>>>>>> vconst
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
@@ -139,18 +143,17 @@ def _once(machine: ScheduledMachine, operands: tuple[StepOperand, ...]) -> tuple
     )
 
 
-def _crooked(
-    machine: ScheduledMachine, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str
-) -> dict[str, str]:
+def _askew(machine: ScheduledMachine, step: Step, operands: tuple[StepOperand, ...], near: str) -> dict[str, str]:
     """Loops whose tiles would not begin where a kernel wants it, of operands that it uses where they live; and why."""
     result: dict[str, str] = {}
+    kernel, access = machine.bound.bindings[step.name].kernel, machine.access(step)
     moves = access.moves if isinstance(access, MapAccess) else {}
     for operand in operands if moves else ():
         align = kernel.align.get(operand.name, 1)
         if align == 1 or machine.path(operand, kernel, near) is not None:
             continue
-        for step, loops in zip(strides(operand.shape, operand.layout), moves[operand.name], strict=True):
-            if step * operand.item_bytes % align:
+        for pitch, loops in zip(strides(operand.shape, operand.layout), moves[operand.name], strict=True):
+            if pitch * operand.item_bytes % align:
                 reason = (
                     f"its tiles of {operand.name}, which no copy moves, would not begin at multiples of {align} bytes"
                 )
@@ -163,15 +166,21 @@ def _separated(
     step: Step,
     form: PartialSums | None,
     trips: Mapping[str, int],
-    crooked: Mapping[str, str],
+    askew: Mapping[str, str],
 ) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
     """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
+<<<<<<< HEAD
     access = machine.access(step)
     if step.name in machine.scheduled.deferred:
         return (), {loop.name: "the engine is waited for behind a later step" for loop in access.loops}, None
     allowed, refused = cuttable(access, machine.bound.bindings[step.name].kernel, form)
     cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in crooked)
     return cuts, {**refused, **crooked}, form if any(loop.kind == "reduce" for loop in cuts) else None
+=======
+    allowed, refused = cuttable(access, kernel, form)
+    cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in askew)
+    return cuts, {**refused, **askew}, form if any(loop.kind == "reduce" for loop in cuts) else None
+>>>>>>> vconst
 
 
 def _copied_operand(
