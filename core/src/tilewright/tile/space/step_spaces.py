@@ -44,7 +44,7 @@ def step_space(
     `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
     """
     site, binding, access = machine.site(step), machine.bound.bindings[step.name], machine.access(step)
-    engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
+    engine, operands = machine.engine_of(index), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
     cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
@@ -216,6 +216,7 @@ def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
         space.grain,
         space.once,
         space.engine.name,
+        space.engine.step_cycles,
         space.spared_bytes,
         space.sums,
     )
