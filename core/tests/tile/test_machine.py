@@ -65,6 +65,6 @@ def test_code_that_a_step_shortly_before_ran_is_in_the_cache() -> None:
     plain = cluster()
     engine = replace(plain.engines[0], step_cycles=50.0, kept_steps=2, kept_code_cycles=lambda kernel: 30.0)
     kept = replace(plain, engines=(engine, *plain.engines[1:]))
-    bound = bind(sketch.finish(value), kept, vocabulary(), portable_kernels())
-    machine = ScheduledMachine(schedule(bound, vocabulary()), vocabulary(), Decisions())
+    bound = bind(sketch.finish(value), kept, vocabulary(), portable_kernels(), Decisions())
+    machine = ScheduledMachine(schedule(bound, vocabulary(), Decisions()), vocabulary(), Decisions())
     assert [machine.engine_of(index).step_cycles for index in range(5)] == [50.0, 20.0, 50.0, 50.0, 50.0]

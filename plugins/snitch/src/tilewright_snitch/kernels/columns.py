@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 CODE_BYTES = 3300  # that a layer executes, with one width of blocks or with several
-AT_ONCE = 8  # pixels
+AT_ONCE = 4  # pixels: each core has room for their windows
 COPY_CYCLES = 4.5  # of an element
 TAP_CYCLES = 14.5  # of a run of channels, beside its elements
 PIXEL_CYCLES = 137.0  # its place, and a call
