@@ -140,8 +140,8 @@ TW_KERNEL void tw_sn_written(void)
     } while (status >= 0);
 }
 
-/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. What leads to
- * the next dimension is summed up in registers: a walk that is read in a loop would be on the stack. */
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. What leads
+ * to the next dimension is summed up in registers: a walk that is read in a loop would be on the stack. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         const int32_t walked_0 = (int32_t)(walk).bound[0] * (walk).stride[0]; \
