@@ -54,3 +54,17 @@ def test_buffers_take_whole_grains() -> None:
     assert (machine.grain("l1"), product().grain("l1")) == (32, 8)
     assert machine.taken_bytes(replace(buffer, size_bytes=33, align=4), "l1") == 64
     assert machine.taken_bytes(replace(buffer, size_bytes=33, align=128), "l1") == 128
+
+
+def test_code_that_a_step_shortly_before_ran_is_in_the_cache() -> None:
+    """Of the same kernel; further away it has left."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (8, 8))
+    for name, op in {"a": "Clip", "b": "Clip", "c": "Abs", "d": "Neg", "e": "Clip"}.items():
+        value = sketch.node(op, (value,), {"min": 0.0} if op == "Clip" else {}, name)
+    plain = cluster()
+    engine = replace(plain.engines[0], step_cycles=50.0, kept_steps=2, kept_code_cycles=lambda kernel: 30.0)
+    kept = replace(plain, engines=(engine, *plain.engines[1:]))
+    bound = bind(sketch.finish(value), kept, vocabulary(), portable_kernels(), Decisions())
+    machine = ScheduledMachine(schedule(bound, vocabulary(), Decisions()), vocabulary(), Decisions())
+    assert [machine.engine_of(index).step_cycles for index in range(5)] == [50.0, 20.0, 50.0, 50.0, 50.0]

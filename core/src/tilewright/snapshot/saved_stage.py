@@ -292,6 +292,7 @@ def _with_code(engine: Engine, configured: Platform) -> Engine:
             return replace(
                 engine,
                 code_cycles=own.code_cycles,
+                kept_code_cycles=own.kept_code_cycles,
                 portable_cycles=own.portable_cycles,
                 instructions=own.instructions,
             )

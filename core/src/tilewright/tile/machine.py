@@ -95,6 +95,15 @@ class ScheduledMachine:
         """By name."""
         return next(engine for engine in self.platform.engines if engine.name == name)
 
+    def engine_of(self, index: int) -> Engine:
+        """Of step `index`, taking less to begin where the code of its kernel is in the cache."""
+        steps, binding = self.scheduled.steps, self.bound.bindings[self.scheduled.steps[index].name]
+        engine = self.engine(binding.engine)
+        before = (self.bound.bindings[step.name] for step in steps[max(index - engine.kept_steps, 0) : index])
+        if engine.kept_code_cycles is None or all(other.kernel.name != binding.kernel.name for other in before):
+            return engine
+        return replace(engine, step_cycles=engine.step_cycles - engine.kept_code_cycles(binding.kernel))
+
     def access(self, step: Step) -> Access:
         """The access of the step's kernel."""
         return self.bound.layers[step.name].access

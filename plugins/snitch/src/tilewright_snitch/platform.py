@@ -11,7 +11,7 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import TileShape
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
-from tilewright_snitch.code import step_code_cycles
+from tilewright_snitch.code import kept_code_cycles, step_code_cycles
 from tilewright_snitch.kernel_stacks import KERNEL_BYTES
 from tilewright_snitch.machine import (
     CALL_CYCLES,
@@ -23,13 +23,13 @@ from tilewright_snitch.machine import (
     FAR_PLAIN_SLOWDOWN,
     FAR_READ_CYCLES,
     FAR_SLOWDOWN,
+    KEPT_STEPS,
     L3_BASE,
     L3_BYTES,
     MAX_COPY_BYTES,
     PLAIN_MACS_PER_CYCLE,
     SMALL_TCDM_BYTES,
     STACK_BYTES,
-    STEP_CYCLES,
     TCDM_BASE,
     TCDM_BYTES,
     fetch_cycles,
@@ -116,8 +116,9 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         name=ENGINE,
         cores=cores,
         operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
-        step_cycles=STEP_CYCLES,
         code_cycles=step_code_cycles,
+        kept_code_cycles=kept_code_cycles,
+        kept_steps=KEPT_STEPS,
         portable_cycles=part_cycles,
         code_waits=2,
         dma_core=True,

@@ -66,6 +66,10 @@ class Engine:
     code_cycles: Callable[[Kernel, int, int], float] | None = field(
         default=None, metadata=DERIVED
     )  # kernel, copied operands, tiles -> its step's code
+    kept_code_cycles: Callable[[Kernel], float] | None = field(
+        default=None, metadata=DERIVED
+    )  # what a step takes less whose kernel one of `kept_steps` before it ran
+    kept_steps: int = 0  # whose code is still in the cache
     portable_cycles: Callable[[str, TileShape], float | None] | None = field(
         default=None, metadata=DERIVED
     )  # operator, a core's part of a tile

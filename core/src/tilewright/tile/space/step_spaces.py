@@ -45,7 +45,7 @@ def step_space(
     `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
     """
     site, binding, access = machine.site(step), machine.bound.bindings[step.name], machine.access(step)
-    engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
+    engine, operands = machine.engine_of(index), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
 <<<<<<< HEAD
@@ -253,6 +253,7 @@ def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
         space.grain,
         space.once,
         space.engine.name,
+        space.engine.step_cycles,
         space.spared_bytes,
         space.sums,
         tuple(cut.name for cut in space.cuts),

@@ -7,7 +7,7 @@ others compute) and deep (rounds of runs, see products.c.mako), of "depthwise" f
     part, depthwise = form == "part", form == "depthwise"
     here = {one: one if depthwise else f"all->{field}" for one, field in
             (("row_dilation", "row_dilation"), ("in_row", "x_row"), ("in_column", "x_column"), ("out_column", "y_column"))}
-    rounds, given = (("const tw_sn_rounds rounds = {all->row_taps, x_row, all->column_taps * s->w_tap};", "rounds, ") if part and deep
+    rounds, given = (("const tw_sn_rounds rounds = {joined ? 1 : all->row_taps, x_row, all->column_taps * s->w_tap};", "rounds, ") if part and deep
                      else ("", ""))
 %>\
 /* Convolution of bytes by float32: what a row of the output reaches is widened, and multiplied by streams; sums are
@@ -48,9 +48,10 @@ TW_SN_APART void ${bytes}(tw_sn_byte_layer *layer, const ${stored} *x, const flo
     q->b_output = all->w_output;
     q->b_element = q->c_output = q->y_output = 1;
 % if part and deep:
-    q->run = q->a_run = k->wide;
-    q->runs = all->column_taps;
-    q->b_run = s->w_tap;
+    const int32_t joined = k->wide == s->w_tap; /* the part fills its tile: weights of a row of taps are neighbours */
+    q->run = joined ? (all->column_taps * k->wide) : k->wide;
+    q->runs = joined ? all->row_taps : all->column_taps;
+    q->b_run = joined ? (all->column_taps * s->w_tap) : s->w_tap;
 % else:
     q->run = q->b_run = all->column_taps * k->wide;
     q->runs = all->row_taps;
@@ -79,9 +80,7 @@ TW_SN_APART void ${bytes}(tw_sn_byte_layer *layer, const ${stored} *x, const flo
             all->x_row = x_row;
 % else:
             q->rows = columns;
-% if not (part and deep):
-            q->a_run = x_row;
-% endif
+            q->a_run = ${"joined ? x_row : k->wide" if part and deep else "x_row"};
 % endif
             for (int32_t i = 0; i < all->rows; ++i) {
                 const int32_t top = (i * all->row_stride) - all->top;

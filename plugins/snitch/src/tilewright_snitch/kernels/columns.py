@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import align_up
+from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, Windows
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows
-from tilewright_snitch.kernels.costs import products_cycles
+from tilewright_snitch.kernels.costs import products_cycles, products_reads
 from tilewright_snitch.kernels.halves import HALVES, NARROW_CYCLES
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, element_texts, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 CODE_BYTES = 3300  # that a layer executes, with one width of blocks or with several
-AT_ONCE = 8  # pixels
+AT_ONCE = 4  # pixels: each core has room for their windows
 COPY_CYCLES = 4.5  # of an element
 TAP_CYCLES = 14.5  # of a run of channels, beside its elements
 PIXEL_CYCLES = 137.0  # its place, and a call
+PIXEL_READS = 31.0  # of the stack
 HALF_TAP_CYCLES, HALF_COPY_CYCLES = 26.0, 6.0  # the same where elements are widened
 
 
@@ -105,6 +106,11 @@ def _cycles(tile: TileShape) -> float:
     return rows * (width // AT_ONCE * products(AT_ONCE) + rest + copies)
 
 
+def _stack_reads(tile: TileShape) -> float:
+    width = trips(tile, "w")
+    return trips(tile, "n", "h") * (width * PIXEL_READS + ceil_div(width, AT_ONCE) * products_reads(trips(tile, "o")))
+
+
 def _values(call: Call) -> Mapping[str, object]:
     site, x = call.site, call.operands["X"]
     values = conv_values(call, site.analysis.two_axes)
@@ -138,6 +144,7 @@ COLUMNS = Kernel(
     memories={"W": NEAR},
     parallel=("h", "w", "o", "n"),
     cycles=_cycles,
+    stack_reads=_stack_reads,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=_source,

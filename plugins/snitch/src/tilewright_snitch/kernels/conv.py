@@ -5,6 +5,7 @@ Does not know the instructions of a block.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, ima
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv_parts import GRAIN, accumulates, is_part, part_sections, part_values
-from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
+from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles, products_reads
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, not_halves, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
 from tilewright_snitch.kernels.products import short_of_streams
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 CODE_BYTES = 3250  # that a layer executes, with one width of blocks or with several
-ROW_CYCLES = 60.0  # of a row of pixels, beside its products
+ROW_CYCLES = 280.0  # of a row of pixels, beside its products
+CALL_READS, ROW_READS, PART_READS = 30.0, 15.0, 12.0  # of the stack: of a call, of pixels with the same taps
 _FIELDS = (
     "batches", "rows", "columns", "in_rows", "in_columns", "row_taps", "column_taps", "row_stride", "column_stride",
     "row_dilation", "column_dilation", "top", "left", "channels", "w_output", "x_batch", "x_row", "x_column", "y_batch",
@@ -93,18 +95,45 @@ def edge_columns(site: Matched, windows: Windows) -> float:
     return sum(start < 0 or start + reach > extent for start in starts) / columns
 
 
-def _cycles(tile: TileShape) -> float:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """What a core computes: rows, of pixels at the edges and between them, which share their taps."""
+
+    rows: int
+    edges: int
+    inside: int
+    part: bool  # of the channels
+
+
+def _rows(tile: TileShape) -> _Rows:
     site, windows = tile.site, tile.site.analysis.two_axes
-    rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
-    channels = trips(tile, "c")
-    depth = channels * windows.kernel[0] * windows.kernel[1]
-    clip = ("none", "low", "both").index(activation(site)[0])
-    double, bias = site.output.dtype is DType.F64, site.has_input(2) or channels < site.input(1).shape[1]
+    rows, columns, part = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "c") < tile.site.input(1).shape[1]
+    whole = windows.kernel == windows.strides == (1, 1) and not any((*windows.before, *windows.after))
+    if whole and not part and columns == site.output.shape[-1]:
+        return _Rows(rows=1, edges=0, inside=rows * columns, part=False)
     edges = round(edge_columns(site, windows) * columns)
-    inside = products_cycles(columns - edges, outputs, depth, double=double, bias=bias, clip=clip)
+    return _Rows(rows=rows, edges=edges, inside=columns - edges, part=part)
+
+
+def _cycles(tile: TileShape) -> float:
+    site, windows, work = tile.site, tile.site.analysis.two_axes, _rows(tile)
+    outputs, depth = trips(tile, "o"), trips(tile, "c") * windows.kernel[0] * windows.kernel[1]
+    clip = 0 if work.part else ("none", "low", "both").index(activation(site)[0])
+    double, bias = site.output.dtype is DType.F64, site.has_input(2) or work.part
+
+    def products(pixels: int, elements: int) -> float:
+        return products_cycles(pixels, outputs, elements, double=double, bias=bias, clip=clip)
+
     less = depth * (windows.kernel[1] - 1) // windows.kernel[1] or depth
-    edge = products_cycles(1, outputs, less, double=double, bias=bias, clip=clip)
-    return CALL_CYCLES + rows * (ROW_CYCLES + (inside if columns > edges else 0.0) + edges * edge)
+    edges = work.edges * products(1, less) if work.edges else 0.0
+    inside = products(work.inside, depth) if work.inside else 0.0
+    return CALL_CYCLES + work.rows * (ROW_CYCLES + inside + edges)
+
+
+def _stack_reads(tile: TileShape) -> float:
+    work = _rows(tile)
+    each = ROW_READS + PART_READS * work.part + products_reads(trips(tile, "o"))
+    return CALL_READS + work.rows * (work.edges + (work.inside > 0)) * each
 
 
 def window_fields(call: Call, windows: Windows, *, channels: object, w_output: int) -> dict[str, object]:
@@ -178,6 +207,7 @@ CONV = Kernel(
     parallel=("h", "w", "o", "n"),
     accumulates=accumulates,
     cycles=_cycles,
+    stack_reads=_stack_reads,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=lambda values: part_sections(values) if values["part"] else (WHOLE,),

@@ -25,9 +25,15 @@ TW_KERNEL void ${function}_pixels(const tw_sn_windows *p, tw_sn_products *q, con
 {
     const int32_t some = (rows.to > rows.from) && (columns.to > columns.from);
 % if deep:
-    const tw_sn_rounds rounds = {some ? (rows.to - rows.from) : 0, p->row_dilation * p->x_row, p->column_taps * q->b_run};
-    q->run = p->channels;
-    q->runs = some ? (columns.to - columns.from) : 1;
+    /* Channels of a part that fill their tile are neighbours of those of the next tap. */
+    const int32_t joined = (p->channels == p->x_column) && (p->channels == s->w_tap);
+    const int32_t tall = some ? (rows.to - rows.from) : 0;
+    const int32_t wide = some ? (columns.to - columns.from) : 1;
+    const tw_sn_rounds rounds = {joined ? 1 : tall, p->row_dilation * p->x_row, p->column_taps * s->w_tap};
+    q->run = joined ? (wide * p->channels) : p->channels;
+    q->runs = joined ? tall : wide;
+    q->a_run = joined ? rounds.a_round : p->x_column;
+    q->b_run = joined ? rounds.b_round : s->w_tap;
 % else:
     q->run = some ? ((columns.to - columns.from) * p->channels) : 0;
     q->runs = some ? (rows.to - rows.from) : 0;
@@ -59,9 +65,11 @@ TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const tw
     const tw_sn_inside whole = tw_sn_columns(p);
     const tw_sn_inside all = {0, p->column_taps};
     q->a_row = p->column_stride * p->x_column;
-    q->a_run = ${"p->x_column" if deep else "p->row_dilation * p->x_row"};
+% if not deep:
+    q->a_run = p->row_dilation * p->x_row;
+    q->b_run = p->column_taps * p->channels;
+% endif
     q->b_output = p->w_output;
-    q->b_run = ${"s->w_tap" if deep else "p->column_taps * p->channels"};
     q->b_element = 1;
     q->c_row = s->first ? 0 : s->column;
     q->y_row = s->column;

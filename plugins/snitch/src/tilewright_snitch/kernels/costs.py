@@ -15,12 +15,13 @@ from tilewright_snitch.kernels.blocks import WIDTHS
 
 LATENCY = 4  # cycles from a product to the next one of the same sum
 LIMIT_CYCLES, PACKED_LIMIT_CYCLES = 2, 3  # of a minimum or maximum, of one value and of two
-SETUP_CYCLES = 300.0  # of the streams, for all blocks of a width
-CALL_CYCLES = 120.0
+SETUP_CYCLES = 180.0  # of the streams, for all blocks of a width
+CALL_CYCLES = 160.0
 AHEAD_CYCLES = 5.0  # of a block, while the one before is finished: streams bring the first elements
 TAPS_RUN_CYCLES, TAPS_CYCLES = 170.0, 100.0  # of a run of pixels, of its blocks of a width
 TAPS_BLOCK_CYCLES, PIXEL_CYCLES = 25.0, 5.0
 TAPS_CALL_CYCLES = 280.0
+PRODUCTS_READS, SETUP_READS = 38.0, 23.0  # of the stack: of a call, and of each width of blocks
 LANES_SETUP_CYCLES = 130.0  # of one stream, for all rows of a width
 LANES_CYCLES = 12.0  # of a block of rows and pairs, beside its instructions
 INTEGER_CALL_CYCLES = 150.0
@@ -48,6 +49,11 @@ def products_cycles(
         block = steps * max(width + 1, LATENCY) + finish * width + (LATENCY if width < LATENCY else -AHEAD_CYCLES)
         total += SETUP_CYCLES * (blocks if alone else 1) + rows * blocks * block
     return total
+
+
+def products_reads(outputs: int) -> float:
+    """What such a call reads of its stack: what functions save, and what does not fit registers."""
+    return PRODUCTS_READS + SETUP_READS * sum(1 for _ in widths(outputs))
 
 
 def taps_cycles(rows: int, runs: Sequence[tuple[int, int]], channels: int, *, kind: str, clip: int) -> float:

@@ -1,6 +1,6 @@
 <%doc>
 Needs name, type ("float", "double"), clip ("none", "low", "both"), bias, dense (outputs and biases are neighbours),
-deep (there are rounds of runs; then one block of outputs at a time).
+deep (there may be rounds of runs; with more than one, one block of outputs at a time).
 </%doc>\
 <%
     double = type == "double"
@@ -60,12 +60,14 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
     const uint32_t all = steps * runs * (uint32_t)q->rounds;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * ${size * lanes};
-    const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u, (uint32_t)rows - 1u},
-                               {${size * lanes}, p->a_run * ${size}, q->a_round * ${size}, p->a_row * ${size}}};
-    const tw_sn_walk walk_b = whole
-        ? (tw_sn_walk){{${width - 1}u, all - 1u, (uint32_t)rows - 1u, 0}, {p->b_output * ${size}, step, 0, 0}}
-        : (tw_sn_walk){{${width - 1}u, steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u},
-                       {p->b_output * ${size}, step, p->b_run * ${size}, q->b_round * ${size}}};
+    const int32_t single = q->rounds == 1; /* then blocks have the dimension that rounds would have */
+    const int32_t b_block = p->b_output * ${width * size};
+    const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)(single ? blocks : q->rounds) - 1u, (uint32_t)rows - 1u},
+                               {${size * lanes}, p->a_run * ${size}, single ? 0 : (q->a_round * ${size}), p->a_row * ${size}}};
+    const tw_sn_walk walk_b = {{${width - 1}u, (whole ? all : steps) - 1u, (uint32_t)(whole ? blocks : p->runs) - 1u,
+                                (uint32_t)(whole ? rows : single ? blocks : q->rounds) - 1u},
+                               {p->b_output * ${size}, step, whole ? b_block : (p->b_run * ${size}),
+                                whole ? 0 : single ? b_block : (q->b_round * ${size})}};
 % else:
     const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
     const uint32_t steps = (uint32_t)p->run / ${lanes}u;
@@ -75,11 +77,10 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
     const int32_t step = p->b_element * ${size * lanes};
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
                                {${size * lanes}, p->a_run * ${size}, 0, p->a_row * ${size}}};
-    const tw_sn_walk walk_b = whole
-        ? (tw_sn_walk){{${width - 1}u, all - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
-                       {p->b_output * ${size}, step, p->b_output * ${width * size}, 0}}
-        : (tw_sn_walk){{${width - 1}u, steps - 1u, runs - 1u, (uint32_t)blocks - 1u},
-                       {p->b_output * ${size}, step, p->b_run * ${size}, p->b_output * ${width * size}}};
+    const int32_t b_block = p->b_output * ${width * size};
+    const tw_sn_walk walk_b = {{${width - 1}u, (whole ? all : steps) - 1u, (uint32_t)(whole ? blocks : p->runs) - 1u,
+                                (uint32_t)(whole ? rows : blocks) - 1u},
+                               {p->b_output * ${size}, step, whole ? b_block : (p->b_run * ${size}), whole ? 0 : b_block}};
 % endif
 % if not dense:
     const int32_t y_step = p->y_output * ${size}${", c_step = p->c_output * %d" % size if bias else ""};
@@ -184,7 +185,7 @@ TW_SN_APART void ${name}_at(const tw_sn_products *p, ${given}${type} low, ${type
             int32_t n = 0;
 % for width in widths:
             ${"while" if deep else "if"} ((p->outputs - n) >= ${width}) {
-                const int32_t blocks = ${1 if deep else f"(p->outputs - n) / {width}"};
+                const int32_t blocks = ${"(q.rounds > 1) ? 1 : " if deep else ""}((p->outputs - n) / ${width});
                 wild += ${name}_${width}(p, ${passed}at_once, blocks, low, high, a + (m * p->a_row), b + (n * p->b_output),
                         ${"c + (m * p->c_row + n * p->c_output)" if bias else "c"}, y + ((m * p->y_row) + (n * p->y_output)), (double *)lanes);
                 n += blocks * ${width};

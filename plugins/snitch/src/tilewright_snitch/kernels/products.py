@@ -24,7 +24,7 @@ from tilewright.api.kernel import (
     walk,
 )
 from tilewright_riscv.floats.activation import activation
-from tilewright_snitch.kernels.costs import products_cycles
+from tilewright_snitch.kernels.costs import products_cycles, products_reads
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
 from tilewright_snitch.kernels.product_parts import GRAIN, NO_PART, accumulates, is_part, part_sections, part_values
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
@@ -127,6 +127,10 @@ def _cycles(tile: TileShape) -> float:
     return products_cycles(rows, trips(tile, "n"), trips(tile, "k"), double=double, bias=bias, clip=clip)
 
 
+def _stack_reads(tile: TileShape) -> float:
+    return products_reads(trips(tile, "n"))
+
+
 CALL = """\
 % for line in nest:
 ${line}
@@ -156,6 +160,7 @@ GEMM = Kernel(
     multiples={"k": GRAIN},
     accumulates=accumulates,
     cycles=_cycles,
+    stack_reads=_stack_reads,
     step_cycles=code_cycles(CODE_BYTES),
     values=weights_values,
     source=_source,
@@ -176,6 +181,7 @@ MATMUL_WEIGHTS = Kernel(
     multiples={"k": GRAIN},
     accumulates=accumulates,
     cycles=_cycles,
+    stack_reads=_stack_reads,
     step_cycles=code_cycles(CODE_BYTES),
     values=weights_values,
     source=_source,

@@ -119,15 +119,6 @@ typedef struct {
     int32_t stride[4];
 } tw_sn_walk;
 
-TW_KERNEL int32_t tw_sn_step(const tw_sn_walk *walk, int32_t dimension)
-{
-    int32_t step = walk->stride[dimension];
-    for (int32_t inside = 0; inside < dimension; ++inside) {
-        step -= (int32_t)walk->bound[inside] * walk->stride[inside];
-    }
-    return step;
-}
-
 TW_KERNEL void tw_sn_on(void)
 {
     __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrsi 0x7C0, 1\n\t.option pop" ::: "memory");
@@ -149,18 +140,22 @@ TW_KERNEL void tw_sn_written(void)
     } while (status >= 0);
 }
 
-/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. */
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. What leads
+ * to the next dimension is summed up in registers: a walk that is read in a loop would be on the stack. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
+        const int32_t walked_0 = (int32_t)(walk).bound[0] * (walk).stride[0]; \
+        const int32_t walked_1 = walked_0 + ((int32_t)(walk).bound[1] * (walk).stride[1]); \
+        const int32_t walked_2 = walked_1 + ((int32_t)(walk).bound[2] * (walk).stride[2]); \
         TW_SN_SET(stream, 1, repeat); \
         TW_SN_SET(stream, 2, (walk).bound[0]); \
         TW_SN_SET(stream, 3, (walk).bound[1]); \
         TW_SN_SET(stream, 4, (walk).bound[2]); \
         TW_SN_SET(stream, 5, (walk).bound[3]); \
         TW_SN_SET(stream, 6, (walk).stride[0]); \
-        TW_SN_SET(stream, 7, tw_sn_step(&(walk), 1)); \
-        TW_SN_SET(stream, 8, tw_sn_step(&(walk), 2)); \
-        TW_SN_SET(stream, 9, tw_sn_step(&(walk), 3)); \
+        TW_SN_SET(stream, 7, (walk).stride[1] - walked_0); \
+        TW_SN_SET(stream, 8, (walk).stride[2] - walked_1); \
+        TW_SN_SET(stream, 9, (walk).stride[3] - walked_2); \
     } while (0)
 /* Neighbours: `last` + 1 elements of one dimension, whose pointers are 24 to read and 28 to write. */
 #  define TW_SN_RUN(stream, repeat, last) \
