@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from tilewright.tile.strategies import WholeTiler
 WORLD = small_world()
 
 
-def _planner(state: dict[str, str], **pins: dict[str, str]) -> Planner:
+def _planner(state: dict[str, str], **pins: Any) -> Planner:
     return Planner(
         operators=WORLD.operators,
         kernels=WORLD.kernels,
@@ -46,7 +47,7 @@ def _graph(*nodes: Node) -> Graph:
     )
 
 
-def _scheduled(graph: Graph, state: dict[str, str], **pins: dict[str, str]) -> Scheduled:
+def _scheduled(graph: Graph, state: dict[str, str], **pins: Any) -> Scheduled:
     planner = _planner(state, **pins)
     return schedule(planner.bind(graph, WORLD.platform), WORLD.operators, planner.pins)
 
@@ -110,7 +111,8 @@ def test_a_window_does_not_while_others_will_read_it() -> None:
 
 
 def test_a_window_whose_rows_lie_apart_is_cut_first() -> None:
-    columns = _scheduled(_window(axis=1), {"h": "h2"})
+    assert _scheduled(_window(axis=1), {"h": "h2"}).in_place == {"h2": "part"}  # columns are stored as rows
+    columns = _scheduled(_window(axis=1), {"h": "h2"}, layouts={"h": (0, 1), "h2": (0, 1)})
     assert [step.name for step in columns.steps] == ["cut", "join"] and not columns.in_place
 
 
