@@ -1,6 +1,7 @@
 """Small networks over windows of a stream, with random weights, int8 as QDQ but for one: ONNX files in a folder.
 
-python networks.py FOLDER [NAME ...]      all, or those named: ds_cnn, ecg, mel_gru, tcn, tcn_unpadded
+python networks.py FOLDER [NAME ...]      all, or those named: ds_cnn, ecg, mel_gru, tcn, tcn_unpadded,
+tcn_frames, tcn_cached
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Network:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, Array] = {}
         self.channels: dict[str, int] = {}
+        self.caches: dict[str, list[int]] = {}
         self.shape = list(shape)
         self.x = self._dequantised("x", shape[1])
 
@@ -67,6 +69,17 @@ class Network:
         pads = self._constant(np.array([0, 0, before, 0, 0, 0]), "pads")
         return self._node("Pad", (x, pads, self._constant(np.zeros((), np.float32), "zero")), self.channels[x])
 
+    def behind_cache(self, x: str, elements: int) -> str:
+        """Behind the last elements of the call before, which are an input; the newest of both are an output."""
+        cache, channels = f"cache{len(self.caches)}", self.channels[x]
+        self.caches[cache] = [1, channels, elements]
+        joined = f"{cache}_joined"
+        self.nodes.append(helper.make_node("Concat", [cache, x.removesuffix("_real")], [joined], joined, axis=2))
+        numbers = [self._constant(np.array([value]), word) for word, value in
+                   (("starts", -elements), ("ends", 2**31), ("axes", 2))]  # fmt: skip
+        self.nodes.append(helper.make_node("Slice", [joined, *numbers], [f"{cache}_next"], f"{cache}_next"))
+        return self._dequantised(joined, channels)
+
     def save(self, last: str, folder: Path) -> Path:
         """The file, whose output is what `last` is quantised to."""
         quantised = self.nodes[-1].input[0]  # of the DequantizeLinear
@@ -74,8 +87,11 @@ class Network:
         graph = helper.make_graph(
             self.nodes,
             self.name,
-            [helper.make_tensor_value_info("x", TensorProto.INT8, self.shape)],
-            [helper.make_tensor_value_info(quantised, TensorProto.INT8, [1, self.channels[last]])],
+            [_int8("x", self.shape), *(_int8(name, shape) for name, shape in self.caches.items())],
+            [
+                _int8(quantised, [1, self.channels[last]]),
+                *(_int8(f"{name}_next", shape) for name, shape in self.caches.items()),
+            ],
             [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -114,13 +130,27 @@ class Network:
         return name
 
 
-def tcn(folder: Path, *, padded: bool = True, length: int = 256) -> Path:
+def _int8(name: str, shape: Sequence[int]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.INT8, shape)
+
+
+def tcn(folder: Path, *, padded: bool = True, length: int = 256, name: str = "tcn") -> Path:
     """Dilated residual blocks, padded on the left; or without padding, where a block is shorter than the one before."""
-    net = Network("tcn" if padded else "tcn_unpadded", (1, 4, length))
+    net = Network(name, (1, 4, length))
     value = net.conv(net.x, 8, (1,))
     for dilation in (1, 2, 4, 8):
         inner = net.conv(net.pad(value, 2 * dilation) if padded else value, 8, (3,), dilations=[dilation])
         value = net.add(net.relu(inner), value if padded else net.cut(value, 2 * dilation))
+    return net.save(net.dense(value, 3), folder)
+
+
+def tcn_cached(folder: Path) -> Path:
+    """`tcn_frames` as a stream by its own word: a call gets one sample, and the caches that the call before gave."""
+    net = Network("tcn_cached", (1, 4, 1))
+    value = net.conv(net.x, 8, (1,))
+    for dilation in (1, 2, 4, 8):
+        inner = net.conv(net.behind_cache(value, 2 * dilation), 8, (3,), dilations=[dilation])
+        value = net.add(net.relu(inner), value)
     return net.save(net.dense(value, 3), folder)
 
 
@@ -186,7 +216,9 @@ NETWORKS: dict[str, Callable[[Path], Path]] = {
     "ecg": ecg,
     "mel_gru": mel_gru,
     "tcn": tcn,
-    "tcn_unpadded": lambda folder: tcn(folder, padded=False),
+    "tcn_cached": tcn_cached,
+    "tcn_frames": lambda folder: tcn(folder, padded=False, length=31, name="tcn_frames"),
+    "tcn_unpadded": lambda folder: tcn(folder, padded=False, name="tcn_unpadded"),
 }
 
 

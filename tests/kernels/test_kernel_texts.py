@@ -76,7 +76,7 @@ def text_of(target: str, layer: Sample) -> str:
     program = transform(lower(plan, found.operators, "net"), (HOOKS, LIFETIMES), ())
     files = emit(program, EmitOptions(generator="tilewright 0", const_format="incbin")).files
     section = re.search(
-        r"/\* ---- kernels ---- \*/\n(.*)/\* ---- interface ---- \*/", files["net.c"].decode(), re.DOTALL
+        r"/\* ---- (?:kernels|steps) ---- \*/\n(.*)/\* ---- interface ---- \*/", files["net.c"].decode(), re.DOTALL
     )
     assert section is not None
     return section[1].strip("\n") + "\n"

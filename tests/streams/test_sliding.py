@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from kit.c_compiler import missing
 
+from tilewright.comparison.reference import run
 from tilewright.config.options import Options
+from tilewright.config.recurrent_state import run_stream
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.tensors.layout import channels_last
@@ -84,6 +88,35 @@ def test_what_is_kept_is_stored_as_the_target_computes_it(networks: dict[str, Pa
     steps = [nodes[step.name] for step in scheduled.steps]
     assert not [step for step in steps if step.op in ("Slice", "Transpose")]
     assert {step.outputs[0] for step in steps if step.op == "Concat"} >= set(kept.values())
+
+
+@pytest.mark.parametrize("target", ["generic", "cortex-m4"])
+def test_caches_of_the_file_become_the_program_of_the_window(networks: dict[str, Path], target: str) -> None:
+    window = Deployment(networks["tcn_frames"], target, Options(slide="x[2]=1", name="net"))
+    cached = Deployment(networks["tcn_cached"], target, Options(states=("auto",), name="net"))
+    one, other = _steps(window), _steps(cached)
+    assert one == other and len(one) > 15
+    assert window.number_of_ops == cached.number_of_ops and window.slid is not None
+    assert window.number_of_ops == window.slid.cost.least
+    assert window.worst_case_buffer_size["ram"] == cached.worst_case_buffer_size["ram"]
+    frames = [{"x": np.random.default_rng(call).integers(-9, 9, (1, 4, 1)).astype(np.int8)} for call in range(40)]
+    answers = [_answers(deployment, frames) for deployment in (window, cached)]
+    np.testing.assert_array_equal(answers[0][30:], answers[1][30:])  # before, one window holds zeros, one the other's
+    assert len({tuple(answer) for answer in answers[0]}) > 5
+
+
+def _steps(deployment: Deployment) -> list[str]:
+    """The C that each step executes, but for the names."""
+    text = deployment.artifact.files["net.c"].decode()
+    bodies = re.findall(r"^TW_STEP void \w+\(.*?^}", text, re.DOTALL | re.MULTILINE)
+    return [re.sub(r"\b(net_\d|IN_|[A-Z]+_\d\d_)\w+|\b0x\w+", "", body) for body in bodies]
+
+
+def _answers(deployment: Deployment, frames: list[dict[str, Any]]) -> list[Any]:
+    graph, operators = deployment.graph, deployment.registry.operators
+    given = run_stream(frames, deployment.states, lambda values: run(graph, values, operators))[1]
+    (name,) = deployment.outputs
+    return [values[name].ravel() for values in given]
 
 
 def test_shares_of_products(networks: dict[str, Path]) -> None:

@@ -22,11 +22,10 @@ from tilewright.config.recurrent_state import RecurrentState, initial_states, st
 from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
-from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.network import imported_with, importers_for, is_for_another, rewritten_with, slid_with
+from tilewright.network import imported_with, importers_for, is_for_another, ordered_with, rewritten_with, slid_with
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -209,7 +208,8 @@ class Deployment:
         ends = streamed_io(with_states(self.options, self._kept), self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return in_order_of_use(with_streamed_io(self.slid.graph if self.slid else self.rewritten.graph, ends))
+        graph = with_streamed_io((self.slid or self.rewritten).graph, ends)
+        return ordered_with(graph, self.options, self._kept, self._configured({}))
 
     @cached_property
     def with_whole_windows(self) -> Deployment:

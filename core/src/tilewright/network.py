@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tilewright.config.graph_io import TYPES, border_types, bound_inputs, channels_last
 from tilewright.config.options import Options
 from tilewright.config.recognised_state import kept_automatically, recognition_note
-from tilewright.config.recurrent_state import with_states
+from tilewright.config.recurrent_state import states_of, with_states
 from tilewright.config.sliding import sliding_of
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.use_order import in_order_of_use
@@ -21,6 +21,7 @@ from tilewright.plugins.registry import Registry
 
 if TYPE_CHECKING:
     from tilewright.frontend.load import Imported
+    from tilewright.ir.graphs.model_formats import KeptState
     from tilewright.rewrite import Rewritten
     from tilewright.rewrite.slide.slide import Slid
 
@@ -84,6 +85,16 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
     result = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, arithmetic, owners)
     check_steps(result.graph, limits_with(options.limits))
     return result
+
+
+def ordered_with(graph: Graph, options: Options, kept: tuple[KeptState, ...], platform: Platform) -> Graph:
+    """In the order of use. Without tiles kernels move state on where it is: there it is as they need it."""
+    from tilewright.rewrite.shift_states import with_shifted_states
+
+    if platform.inner:
+        return in_order_of_use(graph)
+    states = states_of(with_states(options, kept).states, graph, options.states_folder, kept)
+    return in_order_of_use(with_shifted_states(graph, {state.input: state.output for state in states}))
 
 
 def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid:

@@ -75,6 +75,17 @@ def test_state_is_stored_as_its_writer_stores_it_so_that_a_shift_turns_nothing()
     assert bound(graph).layouts["kept"] == bound(graph).layouts["keeps:0"] == row_major(4)
 
 
+def test_what_moves_on_lies_as_one_piece() -> None:
+    """The axis along which a window of the input moves is outermost, though the input is row-major."""
+    sketch = Sketch(operators=OPERATORS)
+    x, kept = (sketch.input(name, DType.F32, (1, 4, extent)) for name, extent in (("x", 1), ("kept", 9)))
+    cut = sketch.node("Slice", [kept], {"starts": (0, 0, 1), "steps": (1, 1, 1), "shape": (1, 4, 8)}, "part")
+    graph = sketch.finish(sketch.node("Concat", [cut, x], {"axis": -1}, "keeps"))
+    layouts = bound(graph, decisions=Decisions(state={"kept": "keeps:0"})).layouts
+    assert layouts["x"] == row_major(3)
+    assert layouts["kept"] == layouts["part:0"] == layouts["keeps:0"] == (2, 0, 1)
+
+
 def test_both_ends_of_a_state_obey_the_pin_of_one() -> None:
     for end in ("kept", "keeps:0"):
         found = bound(shifted(), decisions=Decisions(state={"kept": "keeps:0"}, layouts={end: (0, 2, 1, 3)}))

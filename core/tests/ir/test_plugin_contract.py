@@ -78,9 +78,9 @@ def test_costs_can_be_compared(wrong: object) -> None:
 
 @pytest.mark.parametrize("wrong", [("X", "Y"), [("X", "Y")], (("X", "Y", "Y"),), (("Y", "X"),), (("x", "y"),), None])
 def test_pairs_name_an_input_and_an_output(wrong: Any) -> None:
-    assert demand_pairs((("X", "Y"),), ("X", "B"), ("Y",), "kernel 'k'", settle) == (("X", "Y"),)
+    assert demand_pairs((("X", "Y"),), ("X", "B"), ("Y",), "kernel 'k'", settle, "in_place") == (("X", "Y"),)
     with pytest.raises(TilewrightError, match=r"in_place must return a tuple of pairs \(input, output\) of X, B and Y"):
-        demand_pairs(wrong, ("X", "B"), ("Y",), "kernel 'k'", settle)
+        demand_pairs(wrong, ("X", "B"), ("Y",), "kernel 'k'", settle, "in_place")
 
 
 def test_a_function_with_the_mark_answers_its_hook() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
+from tilewright.check.plans.dataflow import Replay
 from tilewright.ir.graphs.graph import Graph, Node, Tensor
 from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.stages import Scheduled
+from tilewright.ir.plans.stages import Scheduled, Storage
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.proposals.planner import Planner
 from tilewright.schedule import schedule
@@ -20,7 +23,7 @@ from tilewright.tile.strategies import WholeTiler
 WORLD = small_world()
 
 
-def _planner(state: dict[str, str], **pins: dict[str, str]) -> Planner:
+def _planner(state: dict[str, str], **pins: Any) -> Planner:
     return Planner(
         operators=WORLD.operators,
         kernels=WORLD.kernels,
@@ -44,7 +47,7 @@ def _graph(*nodes: Node) -> Graph:
     )
 
 
-def _scheduled(graph: Graph, state: dict[str, str], **pins: dict[str, str]) -> Scheduled:
+def _scheduled(graph: Graph, state: dict[str, str], **pins: Any) -> Scheduled:
     planner = _planner(state, **pins)
     return schedule(planner.bind(graph, WORLD.platform), WORLD.operators, planner.pins)
 
@@ -74,6 +77,55 @@ def test_one_step_may_compute_it_in_place() -> None:
     assert found.storage["h2"] == found.storage["h"]
     apart = _scheduled(graph, {"h": "h2"}, in_place={"h2": ""})
     assert apart.storage["h2"].buffer != apart.storage["h"].buffer
+
+
+def _window(*nodes: Node, axis: int = 0) -> Graph:
+    """Of five rows (or columns) of three the newest four, and a new one."""
+    sizes = {"h": (5, 3), "part": (4, 3), "x": (1, 3), "h2": (5, 3), "y": (5, 3)}
+    sizes = {name: size if axis == 0 else size[::-1] for name, size in sizes.items()}
+    cut = {"starts": (1, 0) if axis == 0 else (0, 1), "steps": (1, 1), "shape": sizes["part"]}
+    moves = (
+        Node(name="cut", op="Slice", inputs=("h",), outputs=("part",), attributes=cut),
+        Node(name="join", op="Concat", inputs=("part", "x"), outputs=("h2",), attributes={"axis": axis}),
+    )
+    return Graph(
+        name="g",
+        inputs=("h", "x"),
+        outputs=("h2", *(name for node in nodes for name in node.outputs)),
+        nodes=(*moves, *nodes),
+        tensors={name: Tensor(name=name, dtype=DType.F32, shape=size) for name, size in sizes.items()},
+        constants={},
+    )
+
+
+def test_a_window_moves_on_where_it_is() -> None:
+    found = _scheduled(_window(), {"h": "h2"})
+    assert found.in_place == {"h2": "part"}
+    assert found.storage["h2"] == found.storage["h"] and found.storage["part"].offset_bytes == 12
+    assert [step.name for step in found.steps] == ["join"]
+
+
+def test_a_window_does_not_while_others_will_read_it() -> None:
+    later = _scheduled(_window(_add("add", "h", "h", "y")), {"h": "h2"})
+    assert later.storage["h2"].buffer != later.storage["h"].buffer and not later.in_place
+
+
+def test_a_window_whose_rows_lie_apart_is_cut_first() -> None:
+    assert _scheduled(_window(axis=1), {"h": "h2"}).in_place == {"h2": "part"}  # columns are stored as rows
+    columns = _scheduled(_window(axis=1), {"h": "h2"}, layouts={"h": (0, 1), "h2": (0, 1)})
+    assert [step.name for step in columns.steps] == ["cut", "join"] and not columns.in_place
+
+
+def test_a_plan_in_which_a_window_moves_on_is_sound_and_one_that_moves_it_back_is_not() -> None:
+    """What is checked is the plan that would run: bytes of the state are there for each reader."""
+    planner = _planner({"h": "h2"})
+    plan = planner.plan(planner.bind(_window(), WORLD.platform))
+    assert not list(Replay(plan, WORLD.operators).faults())
+    scheduled = plan.tiled.scheduled
+    moved = {name: Storage(buffer="h", offset_bytes=offset) for name, offset in (("part", 0), ("h2", 12))}
+    storage = {**scheduled.storage, **moved}
+    back = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, storage=storage)))
+    assert any("overwrites 'part'" in fault for fault in Replay(back, WORLD.operators).faults())
 
 
 def test_tensors_that_are_pinned_apart_do_not_share() -> None:

@@ -41,8 +41,25 @@ def choose_layouts(
         result = _spread(graph, operators, layers, fixed, kept - fixed.keys())
         for present, following in states.items():
             layout = result.get(present) or result.get(following) or borders[following]
+            if pins.keys().isdisjoint((present, following)):
+                layout = _moves_outermost(graph, present, following, layout)
             fixed |= {present: layout, following: fixed.get(following, layout)}
     return _spread(graph, operators, layers, fixed)
+
+
+def _moves_outermost(graph: Graph, present: str, following: str, layout: Layout) -> Layout:
+    """`layout`; of a state that moves on along an axis, Concat of a part of it and what is new, this axis outermost: so
+    that what stays is one piece.
+    """
+    writers = graph.producer()
+    joined = writers[following]
+    part = writers.get(joined.inputs[0])
+    if joined.op != "Concat" or part is None or part.op != "Slice" or part.inputs != (present,):
+        return layout
+    axis = joined.integer("axis") % len(layout)
+    if axis == next((other for other in layout if graph.tensors[present].shape[other] != 1), axis):
+        return layout
+    return (axis, *(other for other in layout if other != axis))
 
 
 def _spread(

@@ -84,14 +84,19 @@ def demand_array(answer: object, owner: str, function: object, name: str) -> Non
 
 
 def demand_pairs(
-    answer: tuple[tuple[str, str], ...], first: Iterable[str], second: Iterable[str], owner: str, function: object
+    answer: tuple[tuple[str, str], ...],
+    first: Iterable[str],
+    second: Iterable[str],
+    owner: str,
+    function: object,
+    name: str,
 ) -> tuple[tuple[str, str], ...]:
-    """What `in_place` of a kernel answers: pairs of one of `first` and one of `second`. TilewrightError TW8062."""
+    """What a function of a kernel answers: pairs of one of `first` and one of `second`. TilewrightError TW8062."""
     inputs, outputs = tuple(first), tuple(second)
     pairs = isinstance(answer, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in answer)
     if not pairs or any(source not in inputs or target not in outputs for source, target in answer):
         wanted = f"a tuple of pairs (input, output) of {', '.join(inputs)} and {', '.join(outputs)}"
-        raise wrong_answer(owner, function, "in_place", answer, wanted)
+        raise wrong_answer(owner, function, name, answer, wanted)
     return answer
 
 

@@ -1,5 +1,6 @@
 """Knows how values share bytes: views inside other values, outputs in place of inputs, and the next value of a state
-where its present value is, when nobody reads that any more. Where it cannot be there, the program copies at its end.
+where its present value is, when nobody reads that any more; what is kept of a window moves on there. Where it cannot be
+there, the program copies at its end.
 Does not know addresses. Everything is relative to a root value, which gives its buffer its name.
 """
 
@@ -9,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.ir.access.index_map import Access, MapAccess
-from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
 from tilewright.ir.graphs.operator import Alias, Operator, input_names
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Bound
-from tilewright.ir.tensors.layout import same_bytes
+from tilewright.ir.tensors.layout import same_bytes, strides
 
 
 @dataclass(slots=True, kw_only=True)
@@ -272,4 +273,32 @@ def _pair(
         alike = left.shape == right.shape and left.size_bytes == right.size_bytes
         if alike and same_bytes(left.shape, bound.layouts[source], bound.layouts[target]):
             return source, target
+    return _shifted(node, inputs, outputs, old, new, bound, sharing)
+
+
+def _shifted(
+    node: Node,
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    old: set[str],
+    new: set[str],
+    bound: Bound,
+    sharing: Sharing,
+) -> tuple[str, str] | None:
+    """The same of a kernel that writes what it reads nearer to the front, where one core does it, and all at once."""
+    platform, graph = bound.platform, bound.graph
+    if platform.inner or any(engine.cores > 1 for engine in platform.engines):
+        return None
+    for operand, result in bound.layers[node.name].shifts:
+        source, target = inputs.get(operand, ""), outputs.get(result, "")
+        if source not in old or target not in new or sharing.root(target)[1]:
+            continue
+        if _steps(graph.tensors[source], bound) == _steps(graph.tensors[target], bound, graph.tensors[source].shape):
+            return source, target
     return None
+
+
+def _steps(tensor: Tensor, bound: Bound, shape: tuple[int, ...] = ()) -> list[int]:
+    """How far apart neighbours are, along the axes of `shape` that have some."""
+    steps = strides(tensor.shape, bound.layouts[tensor.name])
+    return [step for step, extent in zip(steps, shape or tensor.shape, strict=True) if extent > 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 
@@ -15,17 +16,25 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.walk import Walk
-from tilewright.operators.movement.copying import KERNELS, OPERATORS, Move, copy_values, deepened
+from tilewright.operators.movement.copying import KERNELS, OPERATORS, Move, copy_source, copy_values, deepened
 from tilewright.testing.kernels.kernel_run import run_kernel
 from tilewright.testing.operator_sites import site_of
 
+ELEMENT = 2  # bytes
 CALL = re.compile(r"(?P<function>tw_copy_\w+_(?P<depth>\d))\((?P<arguments>.*)\);")
+PIECE = re.compile(r"(?P<function>mem\w+)\((?P<y>.*), (?P<x>.*), (?P<size>\d+)u\);")
 
 
 def play(statements: str, x: np.ndarray, y: np.ndarray) -> set[str]:
-    """Run the calls as `elementwise.c.mako` defines them, on flat arrays; returns the functions called."""
+    """Run the calls as `elementwise.c.mako` and C define them, on flat arrays; returns the functions called."""
     called = set()
     for line in statements.splitlines():
+        if piece := PIECE.fullmatch(line):
+            first_x, first_y = (eval(piece[name], {}, {"x": 0, "y": 0}) for name in ("x", "y"))
+            count = int(piece["size"]) // ELEMENT
+            y[first_y : first_y + count] = x[first_x : first_x + count]
+            called.add(piece["function"])
+            continue
         match = CALL.fullmatch(line)
         assert match, line
         depth, words = int(match["depth"]), match["arguments"].split(", ")
@@ -66,9 +75,23 @@ def test_moves_of_different_depth_share_one_function() -> None:
     assert (values["depth"], values["inputs"], values["output"]) == (2, [("x", "uint16_t")], ("y", "uint16_t"))
 
 
+@pytest.mark.parametrize(("overlaps", "function"), [(False, "memcpy"), (True, "memmove")])
+def test_what_has_no_gap_is_one_piece(overlaps: bool, function: str) -> None:
+    """Where its length is known; with a remainder of a tile it is a loop, which may be empty."""
+    piece = Move(
+        source="x + 1", target="y", extents=("2", "3"), source_steps=(3, 1), target_steps=(3, 1), overlaps=overlaps
+    )
+    values = copy_values(DType.I16, [piece])
+    assert (values["statements"], copy_source(values)) == (f"{function}(y, x + 1, 12u);", ())
+    cut = replace(piece, extents=("n", "3"))
+    values = copy_values(DType.I16, [piece, cut])
+    assert values["statements"] == f"{function}(y, x + 1, 12u);\ntw_copy_i16_1(n * 3, x + 1, 1, y, 1);"
+    assert len(copy_source(values)) == 1
+
+
 def test_bits_as_they_are() -> None:
     """A float of 16 bits is not loaded as a float: a NaN keeps its bits."""
-    move = Move(source="x", target="y", extents=("4",), source_steps=(1,), target_steps=(1,))
+    move = Move(source="x", target="y", extents=("4",), source_steps=(2,), target_steps=(1,))
     values = copy_values(DType.F16, [move])
     assert values["read"] == {"x": ("uint16_t", str)} and values["expression"] == "x"
 

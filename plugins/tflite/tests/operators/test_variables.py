@@ -10,6 +10,7 @@ import pytest
 from flat_models import G, Op, T, constant, file_of
 
 from tilewright.errors import TilewrightError
+from tilewright.rewrite.shift_states import with_shifted_states
 
 HANDLE = T(name="handle", type="resource")
 SCALE: dict[str, Any] = {"scale": (0.5,), "zero": (-2,)}
@@ -73,6 +74,42 @@ def test_it_begins_with_what_the_graph_that_runs_once_assigns(
 ) -> None:
     values = run_frames(network(first=begins_with([[1, 2, 3]])), FRAMES)
     assert [frame["y"].tolist() for frame in values] == [[[1, 2, 3]], [[2, 3, 7]], [[3, 7, 8]]]
+
+
+def ring_behind_which_all_is_read() -> bytes:
+    """As layers of streaming networks are exported: all = concat(variable, x), y = all, variable = all[2:]."""
+    tensors = [
+        T(name="x", shape=(1, 2, 1, 2), **SCALE),
+        HANDLE,
+        T(name="read", shape=(1, 3, 1, 2), **SCALE),
+        T(name="all", shape=(1, 5, 1, 2), **SCALE),
+        *(constant(np.int32(values)) for values in ([0, 2, 0, 0], [1, 5, 1, 2], [1, 1, 1, 1])),
+        T(name="next", shape=(1, 3, 1, 2), **SCALE),
+        constant(np.int32([1, 5, 2])),
+        T(name="y", shape=(1, 5, 2), **SCALE),
+    ]
+    ops = [
+        Op(code="VAR_HANDLE", inputs=(), outputs=(1,), options={0: "box", 1: "ring"}, kind=111),
+        Op(code="READ_VARIABLE", inputs=(1,), outputs=(2,)),
+        Op(code="CONCATENATION", inputs=(2, 0), outputs=(3,), options={0: ("<i", 1)}, kind=10),
+        Op(code="STRIDED_SLICE", inputs=(3, 4, 5, 6), outputs=(7,), kind=32),
+        Op(code="ASSIGN_VARIABLE", inputs=(1, 7), outputs=()),
+        Op(code="RESHAPE", inputs=(3, 8), outputs=(9,)),
+    ]
+    return file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(9,)))
+
+
+def test_a_ring_moves_on_as_a_window_does(
+    read_in: Callable[[bytes], Any], run_frames: Callable[..., list[dict[str, Any]]]
+) -> None:
+    data = ring_behind_which_all_is_read()
+    found = read_in(data)
+    ((following, present),) = [(state.output, state.input) for state in found.states]
+    made = with_shifted_states(found.graph, {present: following})
+    writers = made.producer()
+    assert writers[following].op == "Concat" and writers[writers[following].inputs[0]].inputs == (present,)
+    frames = [{"x": np.int8([[[[value, 1]], [[value, 2]]]])} for value in (5, 6, 7)]
+    assert run_frames(data, frames)[2]["y"][0, :, 0].tolist() == [5, 6, 6, 7, 7]
 
 
 def test_one_that_is_never_assigned_is_constant(

@@ -125,11 +125,16 @@ class Replay:
         return [name for name in reads if name not in made], writes
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
-        """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""
+        """Whether the kernel may write `written` over `read`: declared, all in one call, and exactly on top of it, or
+        from before it on.
+        """
         source = self.scheduled.in_place.get(written, "")
         if step.name in self.line_buffered or source not in reads:
             return False
-        if self._span(source) != self._span(written) or self._span(read) != self._span(written):
+        shifted = self._span(source) != self._span(written)
+        if shifted and (read != source or self._span(source).low < self._span(written).low):
+            return False
+        if not shifted and self._span(read) != self._span(written):
             return False
         if read != source and self.numbers.stored(read) != self.numbers.stored(source):
             return False
@@ -137,7 +142,8 @@ class Replay:
         site, operator = self.graph.site(node), self.operators[node.op]
         operand = dict(zip(input_names(operator, site), node.inputs, strict=True))
         result = dict(zip(operator.outputs, node.outputs, strict=False))
-        pairs = self.scheduled.bound.layers[step.name].in_place
+        layer = self.scheduled.bound.layers[step.name]
+        pairs = layer.shifts if shifted else layer.in_place
         return any(
             operand.get(source_operand) == source and result.get(target_operand) == written
             for source_operand, target_operand in pairs

@@ -212,6 +212,8 @@ class Kernel:
     more_constants: Callable[[Matched], int] = _no_bytes  # bytes that `pack` makes beyond what others need, for speed
     scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
     in_place: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
+    shifts: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # the output may begin before the input,
+    # whose elements it has at the same distances from each other: what a state keeps moves on where it is
     memories: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # operand -> memories it may be in; absent: any

@@ -127,18 +127,26 @@ class Layer:
     @cached_property
     def in_place(self) -> tuple[tuple[str, str], ...]:
         """See `Kernel.in_place`."""
-        offered = self.kernel.in_place(self.site)
-        if not offered and isinstance(offered, tuple):
-            return offered
-        inputs = dict.fromkeys((*self.operator.inputs, *input_names(self.operator, self.site)))
-        return demand_pairs(
-            offered, inputs, self.operator.outputs, f"kernel '{self.kernel.name}'", self.kernel.in_place
-        )
+        return self._pairs("in_place", self.kernel.in_place)
+
+    @cached_property
+    def shifts(self) -> tuple[tuple[str, str], ...]:
+        """See `Kernel.shifts`."""
+        return self._pairs("shifts", self.kernel.shifts)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """See `Kernel.describe`."""
         return self._mapping("describe", self.kernel.describe)
+
+    def _pairs(
+        self, name: str, function: Callable[[Matched], tuple[tuple[str, str], ...]]
+    ) -> tuple[tuple[str, str], ...]:
+        offered = function(self.site)
+        if not offered and isinstance(offered, tuple):
+            return offered
+        inputs = dict.fromkeys((*self.operator.inputs, *input_names(self.operator, self.site)))
+        return demand_pairs(offered, inputs, self.operator.outputs, f"kernel '{self.kernel.name}'", function, name)
 
     def _mapping(self, name: str, function: Callable[[Matched], Answer]) -> Answer:
         return demand_mapping(function(self.site), f"kernel '{self.kernel.name}'", function, name)

@@ -17,7 +17,7 @@ from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.layout import Layout, row_major, same_bytes, strides
 from tilewright.operators.c_code.c_elements import c_moved
-from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.movement.copying import COPY_CALL, COPY_INCLUDES, Move, copy_source, copy_values
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -87,7 +87,14 @@ def _values(call: Call) -> Mapping[str, object]:
         x, step = call.operands[f"X{index}"], y.strides[axis]
         target = c_moved(y, (start * step, "1"), (step, x.origin[axis]), (-step, y.origin[axis]))
         moves.append(
-            Move(source=str(x), target=target, extents=x.extents, source_steps=x.strides, target_steps=y.strides)
+            Move(
+                source=str(x),
+                target=target,
+                extents=x.extents,
+                source_steps=x.strides,
+                target_steps=y.strides,
+                overlaps=index == 0,
+            )
         )
     return copy_values(y.dtype, moves)
 
@@ -119,7 +126,14 @@ CONCAT = Operator(
 )
 
 CONCAT_COPY = Kernel(
-    name="portable.concat", op="Concat", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+    name="portable.concat",
+    op="Concat",
+    parallel=("*",),
+    shifts=lambda site: (("X0", "Y"),),  # forwards, and before all others
+    values=_values,
+    source=copy_source,
+    call=COPY_CALL,
+    includes=COPY_INCLUDES,
 )
 
 OPERATORS = (CONCAT,)

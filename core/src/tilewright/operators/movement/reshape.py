@@ -18,8 +18,8 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_ha
 from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Operand
 from tilewright.ir.tensors.layout import Layout, merge_loops, row_major, same_walk, split_loops
-from tilewright.operators.c_code.c_source import ELEMENTWISE, c_template
-from tilewright.operators.movement.copying import Move, copy_values
+from tilewright.operators.c_code.c_source import c_template
+from tilewright.operators.movement.copying import COPY_CALL, COPY_INCLUDES, Move, copy_source, copy_values
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -257,8 +257,9 @@ RESHAPE_COPY = Kernel(
     op="Reshape",
     parallel=("*",),
     values=_values,
-    source=lambda values: (ELEMENTWISE if values["nested"] else _WALKED,),
-    call="${statements}",
+    source=lambda values: copy_source(values) if values["nested"] else (_WALKED,),
+    call=COPY_CALL,
+    includes=COPY_INCLUDES,
 )
 
 OPERATORS = (RESHAPE,)

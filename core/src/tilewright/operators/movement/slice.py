@@ -19,7 +19,7 @@ from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.layout import Layout, row_major, strides
 from tilewright.operators.c_code.c_elements import c_moved
-from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.movement.copying import COPY_CALL, COPY_INCLUDES, Move, copy_source, copy_values
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -195,7 +195,13 @@ SLICE = Operator(
 )
 
 SLICE_COPY = Kernel(
-    name="portable.slice", op="Slice", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+    name="portable.slice",
+    op="Slice",
+    parallel=("*",),
+    values=_values,
+    source=copy_source,
+    call=COPY_CALL,
+    includes=COPY_INCLUDES,
 )
 
 OPERATORS = (SLICE,)

@@ -15,7 +15,7 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_ha
 from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.layout import Layout, row_major, same_bytes, transposed
-from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.movement.copying import COPY_CALL, COPY_INCLUDES, Move, copy_source, copy_values
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -77,7 +77,13 @@ TRANSPOSE = Operator(
 )
 
 TRANSPOSE_COPY = Kernel(
-    name="portable.transpose", op="Transpose", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+    name="portable.transpose",
+    op="Transpose",
+    parallel=("*",),
+    values=_values,
+    source=copy_source,
+    call=COPY_CALL,
+    includes=COPY_INCLUDES,
 )
 
 OPERATORS = (TRANSPOSE,)
