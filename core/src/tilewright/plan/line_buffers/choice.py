@@ -2,7 +2,7 @@
 Does not know how such regions are found (`tile/line_buffers/partition`), nor how any plan is made: it asks the planner.
 
 What is asked for decides: `ram` takes the least memory that rows give, `balanced` the least at no more than a tenth
-more cycles; kernels that are slower for less scratch are left to a limit (`plan/kernel_fallback`).
+more cycles; kernels that are slower for less scratch are another matter (`plan/least_memory`).
 `speed` computes steps together by rows only where nothing else fits, or where inputs and outputs pass in rows: then it
 takes the least memory of all that is as fast within a hundredth. An output takes the bytes of what its step reads, row
 by row, where that is free.
@@ -36,7 +36,8 @@ from tilewright.plan.proposals.shortfall import PlanFailure, choice_of
 from tilewright.schedule import schedule
 from tilewright.tile.strategies import WholeTiler
 
-BALANCED = 1.1  # times the cycles of layer by layer, at most
+LEAST = 2.0  # times the cycles of layer by layer, at most, that kernels of less scratch may take (`least_memory`)
+BALANCED = 1.1  # the same, of all that is taken, where some speed is asked for
 FREE = 1.01  # the same where speed is asked for
 _MOST_EXCHANGES = 3  # of kernels for others with less scratch, where it is in the way
 _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for

@@ -11,9 +11,10 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.line_buffer_bound import computes_alone, line_buffers_possible
 from tilewright.plan.line_buffers.candidates import Rebind, line_buffer_candidates
-from tilewright.plan.line_buffers.choice import BALANCED, planned_well, with_line_buffers
+from tilewright.plan.line_buffers.choice import BALANCED, LEAST, planned_well, with_line_buffers
 from tilewright.plan.line_buffers.plan_costs import cycle_ratio
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
+from tilewright.plan.proposals.other_kernels import is_other
 from tilewright.plan.proposals.planner import Planner, ram_bytes
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
@@ -33,22 +34,29 @@ class FrontPoint:
     asks: str = ""
 
 
-def memory_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None) -> tuple[FrontPoint, ...]:
+def memory_front(
+    planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None, least: Allocated | None = None
+) -> tuple[FrontPoint, ...]:
     """From the fastest to the least memory. One point where there is nothing to choose, and none where cores share a
-    step or tiles are copied: what one core takes in one piece says nothing there.
+    step or tiles are copied: what one core takes in one piece says nothing there. `bound` has the fastest kernels;
+    `least` is the plan of least memory where kernels of less scratch take less than those of `plan`.
     """
     if not computes_alone(bound.platform):
         return ()
     result = [_point(plan, chosen=True)]
     if not line_buffers_possible(planner, bound.platform):
         return tuple(result)
+    start, changed = plan, is_other(plan.tiled.scheduled.bound, bound)
     by_rows = any(region.line_buffers for region in plan.tiled.regions)
-    if by_rows and planner.optimize != "speed" and not planner.pins.streams_io:
-        fastest = with_line_buffers(replace(planner, optimize="speed"), planner.best(bound))
+    if (by_rows or changed) and planner.optimize != "speed" and not planner.pins.streams_io:
+        layers = planner.best(bound)
+        start = layers if changed and isinstance(layers, Allocated) else plan
+        fastest = with_line_buffers(replace(planner, optimize="speed"), layers)
         result += [_point(fastest)] if isinstance(fastest, Allocated) else []
-    for way in _worth_planning(line_buffer_candidates(planner, plan.tiled.scheduled, rebind)):
+    for way in _worth_planning(line_buffer_candidates(planner, start.tiled.scheduled, rebind)):
         _, answer = planned_well(replace(planner, optimize="ram"), way, bound.platform)
         result += [_point(answer)] if isinstance(answer, Allocated) else []
+    result += [_point(least)] if least is not None else []
     return _told(_best(result), bound.platform)
 
 
@@ -80,7 +88,8 @@ def _best(points: Sequence[FrontPoint]) -> list[FrontPoint]:
 
 def _told(points: Sequence[FrontPoint], platform: Platform) -> tuple[FrontPoint, ...]:
     """With what to type for each."""
-    least = min(points, key=lambda point: point.ram_bytes)
+    wanted = [point for point in points if 1 + point.cycle_ratio <= LEAST]
+    least = min(wanted or points, key=lambda point: point.ram_bytes)
     balanced = [point for point in points if 1 + point.cycle_ratio <= BALANCED]
     middle = min(balanced, key=lambda point: point.ram_bytes, default=least)
     memories = [memory.name for memory in platform.of_kind("ram")]
