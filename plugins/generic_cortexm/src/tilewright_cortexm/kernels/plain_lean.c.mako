@@ -3,6 +3,7 @@ Needs function and block (names of functions), requantise (name of a function), 
 are more than they count for), edges (whether windows reach beyond x), stored (words of a channel beside its bias).
 </%doc>\
 <% more = "word1, word2" if stored == 3 else "p->above, p->zero_point" %>\
+#include "assembler.h"
 #include "dsp_conv.h"
 #include "prelude.h"
 
@@ -16,9 +17,11 @@ static const ${w_type} *${function}_run(const ${x_type} *x, int32_t count, const
         w += 4 * whole;
     }
     for (x += whole; x < end; ++x) {
-        for (int32_t i = 0; i < 4; ++i) {
-            sums[i] += (uint32_t)(*x * w[i]);
-        }
+        const int32_t value = *x;
+        sums[0] += (uint32_t)(value * w[0]);
+        sums[1] += (uint32_t)(value * w[1]);
+        sums[2] += (uint32_t)(value * w[2]);
+        sums[3] += (uint32_t)(value * w[3]);
         w += 4;
     }
     return w;
@@ -28,11 +31,20 @@ static const ${w_type} *${function}_run(const ${x_type} *x, int32_t count, const
 /* The same of values outside of x. */
 static const ${w_type} *${function}_outside(int32_t pad, int32_t count, const ${w_type} *w, uint32_t *sums)
 {
+    int32_t first = 0;
+    int32_t second = 0;
+    int32_t third = 0;
+    int32_t fourth = 0;
     for (const ${w_type} *const end = w + (4 * count); w < end; w += 4) {
-        for (int32_t i = 0; i < 4; ++i) {
-            sums[i] += (uint32_t)(pad * w[i]);
-        }
+        first += w[0];
+        second += w[1];
+        third += w[2];
+        fourth += w[3];
     }
+    sums[0] += (uint32_t)(pad * first);
+    sums[1] += (uint32_t)(pad * second);
+    sums[2] += (uint32_t)(pad * third);
+    sums[3] += (uint32_t)(pad * fourth);
     return w;
 }
 
@@ -51,14 +63,19 @@ static int32_t ${function}_before(const tw_dsp_conv *p, int32_t line, int32_t co
 
 % endif
 /* What all values of a window make of the weights of four channels. */
-static void ${function}_four(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left, const ${w_type} *w,
-        uint32_t *sums)
+TW_APART void ${function}_four(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left, const ${w_type} *w,
+        uint32_t *sums${", int32_t inside" if edges else ""})
 {
     for (int32_t k = 0; k < p->row_taps; ++k) {
         const int32_t line = top + (k * p->row_dilation);
         int32_t column = left;
         for (int32_t r = 0; r < p->column_runs; ++r) {
 % if edges:
+            if (inside) {
+                w = ${function}_run(x + (line * p->x_row) + (column * p->x_step), p->run_taps * p->channels, w, sums);
+                column += p->column_dilation;
+                continue;
+            }
             int32_t there = 0;
             const int32_t before = ${function}_before(p, line, column, &there);
             const ${x_type} *const from = x + (line * p->x_row) + ((column + before) * p->x_step);
@@ -75,7 +92,7 @@ static void ${function}_four(const tw_dsp_conv *p, const ${x_type} *x, int32_t t
 
 % if offset:
 /* The sum of all values of a window. */
-static int32_t ${function}_sum(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left)
+TW_APART int32_t ${function}_sum(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left)
 {
     int32_t sum = 0;
     for (int32_t k = 0; k < p->row_taps; ++k) {
@@ -101,39 +118,46 @@ static int32_t ${function}_sum(const tw_dsp_conv *p, const ${x_type} *x, int32_t
 }
 
 % endif
-static void ${function}(const tw_dsp_conv p, const uint8_t *x, const ${w_type} *w, const int32_t *parameters, uint8_t *y)
+static void ${function}(const tw_dsp_conv *p, const uint8_t *x, const ${w_type} *w, const int32_t *parameters, uint8_t *y)
 {
     const ${x_type} *const image = (const ${x_type} *)x;
-    const int32_t values = p.row_taps * p.column_runs * p.run_taps * p.channels;
-    int32_t top = -p.top;
-    for (int32_t i = 0; i < p.pixels; i += p.out_width) {
-        int32_t left = -p.left;
+    const int32_t values = p->row_taps * p->column_runs * p->run_taps * p->channels;
+% if edges:
+    const int32_t last_row = p->height - ((p->row_taps - 1) * p->row_dilation);
+    const int32_t last_column = p->width - ((p->column_runs - 1) * p->column_dilation) - (p->run_taps - 1);
+% endif
+    int32_t top = -p->top;
+    for (int32_t i = 0; i < p->pixels; i += p->out_width) {
+        int32_t left = -p->left;
         uint8_t *to = y;
-        for (int32_t j = 0; j < p.out_width; ++j) {
+        for (int32_t j = 0; j < p->out_width; ++j) {
 % if offset:
-            const uint32_t before = 0u - (${offset}u * (uint32_t)${function}_sum(&p, image, top, left));
+            const uint32_t before = 0u - (${offset}u * (uint32_t)${function}_sum(p, image, top, left));
 % else:
             const uint32_t before = 0;
 % endif
+% if edges:
+            const int32_t inside = (top >= 0) && (top < last_row) && (left >= 0) && (left < last_column);
+% endif
             const ${w_type} *with = w;
             const int32_t *own = parameters;
-            for (int32_t c = 0; c < p.outputs; c += 4) {
+            for (int32_t c = 0; c < p->outputs; c += 4) {
                 uint32_t sums[4] = {before, before, before, before};
-                ${function}_four(&p, image, top, left, with, sums);
+                ${function}_four(p, image, top, left, with, sums${", inside" if edges else ""});
                 with += 4 * values;
-                for (int32_t n = 0; (n < 4) && ((c + n) < p.outputs); ++n) {
+                for (int32_t n = 0; (n < 4) && ((c + n) < p->outputs); ++n) {
                     const int32_t sum = (int32_t)(sums[n] + (uint32_t)own[0]);
 % for number in range(stored):
                     const int32_t word${number} = own[${number + 1}];
 % endfor
                     own += ${1 + stored};
-                    to[c + n] = ${requantise}(sum, word0, ${more.replace("p->", "p.")});
+                    to[c + n] = ${requantise}(sum, word0, ${more});
                 }
             }
-            to += p.y_step;
-            left += p.column_stride;
+            to += p->y_step;
+            left += p->column_stride;
         }
-        y += p.y_row;
-        top += p.row_stride;
+        y += p->y_row;
+        top += p->row_stride;
     }
 }

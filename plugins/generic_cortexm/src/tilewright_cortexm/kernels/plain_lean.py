@@ -21,7 +21,7 @@ from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
 from tilewright_cortexm.kernels.products import (
-    CALL,
+    CALL_BY_POINTER,
     Products,
     Rows,
     call_values,
@@ -45,13 +45,14 @@ _UNROLLS = (8, 4)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
     """An instruction set: what weights are more than they count for, and instructions, as counted. Of a value for four
-    channels, a turn of the loop, a run for four channels, and one that may reach beyond the image, a result beside
-    these, one by the formula; of a pixel, and of a value that is added up.
+    channels, a turn of the loop, four channels beside these, a run for them; a result beside these, one by the formula;
+    a pixel, and a value that is added up; a run that may reach beyond the image.
     """
 
     offset: int
     value: float
     turn: float
+    four: float
     run: float
     result: float
     formula: float
@@ -61,8 +62,8 @@ class _Unit:
 
 
 UNITS: Mapping[str, _Unit] = {
-    "v6m": _Unit(offset=128, value=14, turn=4, run=45, result=38, formula=126, pixel=90, added=5, edge=60),
-    "v7m": _Unit(offset=0, value=9, turn=2, run=35, result=20, formula=108, pixel=60, added=0, edge=40),
+    "v6m": _Unit(offset=128, value=14, turn=4, four=140, run=30, result=38, formula=126, pixel=90, added=5, edge=10),
+    "v7m": _Unit(offset=0, value=9, turn=2, four=40, run=30, result=20, formula=108, pixel=60, added=0, edge=32),
 }
 
 
@@ -135,7 +136,7 @@ def _instructions(tile: TileShape, of: _Unit) -> float:
     rows, values, fours = rows_of(tile), layer.values, layer.outputs // _CHANNELS
     tail = rows.runs * (rows.length % _UNROLLS[-1])
     run = of.run + (of.edge if rows.padded else 0.0)
-    four = rows.runs * run + values * (of.value + of.turn / layer.unroll) + 2 * tail * of.value
+    four = of.four + rows.runs * run + values * (of.value + of.turn / layer.unroll) + 2 * tail * of.value
     results = rows.outputs * (of.result + of.formula * formulas(layer.form))
     pixel = of.pixel + values * of.added
     return rows.batches * rows.groups * rows.pixels * (pixel + fours * four + results)
@@ -200,7 +201,7 @@ def _kernel(op: str, name: str) -> Kernel:
         describe=_describe,
         values=lambda call: _values(call, name),
         source=_source,
-        call=CALL.replace(", ${columns});", ");"),
+        call=CALL_BY_POINTER.replace(", ${columns});", ");"),
         includes=("<stdint.h>", "<string.h>"),
         roundings=ROUNDINGS,
     )
