@@ -36,7 +36,7 @@ INSTRUCTIONS = (
     ("resnet8_int8", "cortex-m4", 1.04),
     ("resnet8_int8", "cortex-m55", 1.05),
     ("kws_int8", "cortex-m4", 1.26),
-    ("vww_int8", "cortex-m4", 1.45),
+    ("vww_int8", "cortex-m4", 1.07),
 )
 
 

@@ -142,8 +142,8 @@ _SEARCH = (
         default="speed",
         show_default=True,
         help="On machines with one memory: ram takes the least memory, row by row and with kernels of less scratch "
-        "that take at most twice the time (--memory asks for slower ones; check --front shows them), balanced at most "
-        "10 % slower, speed to fit or at most 1 % slower.",
+        "where these pay (--memory asks for slower ones; check --front shows them), balanced at most 10 % slower, "
+        "speed to fit or at most 1 % slower.",
     ),
     option(
         "--recompute",

@@ -12,10 +12,10 @@ from dataclasses import replace
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.line_buffer_bound import line_buffers_possible
-from tilewright.plan.line_buffers.choice import BALANCED, LEAST
+from tilewright.plan.line_buffers.choice import less_scratch_pays
 from tilewright.plan.line_buffers.plan_costs import cycle_ratio
 from tilewright.plan.proposals.other_kernels import slower_kernels
-from tilewright.plan.proposals.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.plan.proposals.shortfall import KernelChoice, PlanFailure, choice_of
 from tilewright.plan.suggestions import with_memories
 
@@ -29,13 +29,12 @@ def with_least_memory(planner: Planner, bound: Bound, answer: Answer, found: Cal
     if not isinstance(answer, Allocated) or planner.optimize == "speed" or planner.first_fit:
         return answer
     least = least_plan(planner, bound, answer, found)
-    return least if least is not None and is_worth_it(least, planner.optimize) else answer
+    pays = least is not None and less_scratch_pays(_cost(least), _cost(answer), planner.optimize)
+    return least if least is not None and pays else answer
 
 
-def is_worth_it(least: Allocated, optimize: Optimize) -> bool:
-    """Whether what is asked for takes the plan of least memory, or leaves it to a limit."""
-    most = {"balanced": BALANCED, "ram": LEAST}.get(optimize, 0.0)
-    return 1 + cycle_ratio(least) <= most
+def _cost(plan: Allocated) -> tuple[int, float]:
+    return ram_bytes(plan), cycle_ratio(plan)
 
 
 def least_plan(planner: Planner, bound: Bound, plan: Allocated, found: Callable[[Bound], Answer]) -> Allocated | None:

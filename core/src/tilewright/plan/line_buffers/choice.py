@@ -31,14 +31,16 @@ from tilewright.plan.line_buffers.plan_costs import plan_cycles
 from tilewright.plan.line_buffers.scratch import kernels_within
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.other_kernels import slower_kernels
-from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.proposals.shortfall import PlanFailure, choice_of
 from tilewright.schedule import schedule
 from tilewright.tile.strategies import WholeTiler
 
-LEAST = 2.0  # times the cycles of layer by layer, at most, that kernels of less scratch may take (`least_memory`)
+LEAST = 2.0  # times the cycles of layer by layer, at most, that kernels of less scratch may take
+PRICE = 5.0  # per cent more cycles, at most, for each per cent less memory that these save
 BALANCED = 1.1  # the same, of all that is taken, where some speed is asked for
 FREE = 1.01  # the same where speed is asked for
+Cost = tuple[int, float]  # bytes, and cycles more than layer by layer, a part of these
 _MOST_EXCHANGES = 3  # of kernels for others with less scratch, where it is in the way
 _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for
 
@@ -117,6 +119,15 @@ def smallest_plan(planner: Planner, plan: Allocated, candidates: Sequence[LineBu
         if isinstance(answer, Allocated) and (ram_bytes(answer), taken.cycle_ratio) < least:
             best, least = answer, (ram_bytes(answer), taken.cycle_ratio)
     return best
+
+
+def less_scratch_pays(least: Cost, plan: Cost, optimize: Optimize) -> bool:
+    """Whether what is asked for takes kernels of less scratch, whose plan has the cost `least`, rather than a `plan`;
+    or leaves them to a limit.
+    """
+    most = {"balanced": BALANCED, "ram": LEAST}.get(optimize, 0.0)
+    saved, longer = 1 - least[0] / max(1, plan[0]), (1 + least[1]) / (1 + plan[1]) - 1
+    return saved > 0 and 1 + least[1] <= most and longer <= PRICE * saved
 
 
 def _slowest(planner: Planner) -> float:

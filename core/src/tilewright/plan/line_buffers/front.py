@@ -4,18 +4,18 @@ Does not know how steps are computed row by row (`choice`), nor how the front is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.line_buffer_bound import computes_alone, line_buffers_possible
 from tilewright.plan.line_buffers.candidates import Rebind, line_buffer_candidates
-from tilewright.plan.line_buffers.choice import BALANCED, LEAST, planned_well, with_line_buffers
+from tilewright.plan.line_buffers.choice import BALANCED, less_scratch_pays, planned_well, with_line_buffers
 from tilewright.plan.line_buffers.plan_costs import cycle_ratio
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.other_kernels import is_other
-from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.planner import Optimize, Planner, ram_bytes
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
 
@@ -56,8 +56,8 @@ def memory_front(
     for way in _worth_planning(line_buffer_candidates(planner, start.tiled.scheduled, rebind)):
         _, answer = planned_well(replace(planner, optimize="ram"), way, bound.platform)
         result += [_point(answer)] if isinstance(answer, Allocated) else []
-    result += [_point(least)] if least is not None else []
-    return _told(_best(result), bound.platform)
+    last = () if least is None else (_point(least),)
+    return _told(_best((*result, *last)), bound.platform, last)
 
 
 def _point(plan: Allocated, *, chosen: bool = False) -> FrontPoint:
@@ -86,11 +86,20 @@ def _best(points: Sequence[FrontPoint]) -> list[FrontPoint]:
     return result
 
 
-def _told(points: Sequence[FrontPoint], platform: Platform) -> tuple[FrontPoint, ...]:
-    """With what to type for each."""
-    wanted = [point for point in points if 1 + point.cycle_ratio <= LEAST]
-    least = min(wanted or points, key=lambda point: point.ram_bytes)
-    balanced = [point for point in points if 1 + point.cycle_ratio <= BALANCED]
+def _pays(point: FrontPoint, others: Sequence[FrontPoint], optimize: Optimize) -> bool:
+    """Whether it is taken rather than the smallest of the others."""
+    plan = min(others, key=lambda other: other.ram_bytes)
+    return less_scratch_pays((point.ram_bytes, point.cycle_ratio), (plan.ram_bytes, plan.cycle_ratio), optimize)
+
+
+def _told(
+    points: Sequence[FrontPoint], platform: Platform, lean: Collection[FrontPoint] = ()
+) -> tuple[FrontPoint, ...]:
+    """With what to type for each; `lean` are those with kernels of less scratch."""
+    fast = [point for point in points if point not in lean]
+    wanted = [point for point in points if point not in lean or _pays(point, fast, "ram")]
+    least = min(wanted, key=lambda point: point.ram_bytes)
+    balanced = [point for point in wanted if 1 + point.cycle_ratio <= BALANCED]
     middle = min(balanced, key=lambda point: point.ram_bytes, default=least)
     memories = [memory.name for memory in platform.of_kind("ram")]
 
