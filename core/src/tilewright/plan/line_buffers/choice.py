@@ -37,7 +37,7 @@ from tilewright.schedule import schedule
 from tilewright.tile.strategies import WholeTiler
 
 LEAST = 2.0  # times the cycles of layer by layer, at most, that kernels of less scratch may take
-PRICE = 5.0  # per cent more cycles, at most, for each per cent less memory that these save
+PRICE = 5.0  # per cent more cycles for each per cent of memory that these save, at most, where it is more than a tenth
 BALANCED = 1.1  # the same, of all that is taken, where some speed is asked for
 FREE = 1.01  # the same where speed is asked for
 Cost = tuple[int, float]  # bytes, and cycles more than layer by layer, a part of these
@@ -127,7 +127,7 @@ def less_scratch_pays(least: Cost, plan: Cost, optimize: Optimize) -> bool:
     """
     most = {"balanced": BALANCED, "ram": LEAST}.get(optimize, 0.0)
     saved, longer = 1 - least[0] / max(1, plan[0]), (1 + least[1]) / (1 + plan[1]) - 1
-    return saved > 0 and 1 + least[1] <= most and longer <= PRICE * saved
+    return saved > 0 and 1 + least[1] <= most and longer <= max(BALANCED - 1, PRICE * saved)
 
 
 def _slowest(planner: Planner) -> float:
