@@ -113,7 +113,7 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
         "runner": runner,
         "kind": result.kind,
         **({"clock": result.clock} if result.clock else {}),
-        **({"model": result.model} if result.model else {}),
+        **({"cycles_model": result.model} if result.model else {}),
         **_time(deployment.options.clock_hz, result),
         "macs": sum(macs.values()),
         **_nested(result.counts),
@@ -172,8 +172,8 @@ def _show(bench: Mapping[str, Any]) -> None:
     settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())
     code = f", {bench['code_bytes']:,} B of code" if "code_bytes" in bench else ""
     say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
-    if "model" in bench:
-        say(f"cycles are modelled: {bench['model']}")
+    if "cycles_model" in bench:
+        say(f"cycles are modelled: {bench['cycles_model']}")
     if said := time_text(bench):
         say(said)
     if "outputs" in bench:
