@@ -46,14 +46,16 @@ ${line("push {r2, r4-r11, lr}")}\
 ${line("ldmia r2, {r4-r7}")}\
 ${line("1:")}\
 % for number in range(unroll):
-${line(f"{'ldrsb' if signed else 'ldrb'} r12, [r0], #1")}\
+${line(f"{'ldrsb' if signed else 'ldrb'} r12, [r0, #{number}]")}\
 % for channel in range(4):
-${line(f"ldrsb r{8 + channel}, [r1], #1")}\
+${line(f"ldrsb r{8 + channel}, [r1, #{4 * number + channel}]")}\
 % endfor
 % for channel in range(4):
 ${line(f"mla r{4 + channel}, r{8 + channel}, r12, r{4 + channel}")}\
 % endfor
 % endfor
+${line(f"adds r0, #{unroll}")}\
+${line(f"adds r1, #{4 * unroll}")}\
 ${line("cmp r0, r3")}\
 ${line("bne 1b")}\
 ${line("ldr r2, [sp]")}\

@@ -63,7 +63,7 @@ class _Unit:
 
 UNITS: Mapping[str, _Unit] = {
     "v6m": _Unit(offset=128, value=14, turn=4, four=140, run=30, result=38, formula=126, pixel=90, added=5, edge=10),
-    "v7m": _Unit(offset=0, value=9, turn=2, four=40, run=30, result=20, formula=108, pixel=60, added=0, edge=32),
+    "v7m": _Unit(offset=0, value=9, turn=4, four=40, run=30, result=20, formula=108, pixel=60, added=0, edge=32),
 }
 
 
