@@ -42,6 +42,7 @@ IMAGES = (
     "Conv", "QConv", "ConvInteger", "ConvTranspose", "MaxPool", "AveragePool", "QAveragePool", "MaxPoolIndices",
 )  # fmt: skip
 LIKE, FPU_CORES = "m4", {"m7", "m33", "m55"}  # what was not counted on these is as on that one
+SAME, OF_INTEGERS = "m33", "cortex-m.dsp."  # a core that has that one's instructions for integers: figures are those
 MOVED = "_moved"  # ends the names of Transposes
 ROOM = Options(memory={"ram": 3_000_000, "flash": 1_900_000}, optimize="speed")
 WITHIN = 0.15
@@ -180,9 +181,21 @@ def _fit(arguments: argparse.Namespace) -> int:
     elif LIKE in cores:
         for core in FPU_CORES & cores.keys():
             cores[core]["executed"] = {**cores[LIKE]["executed"], **cores[core]["executed"]}
-    text = json.dumps({"cores": {**known, **cores}}, indent=1, sort_keys=True)
+    cores = {**known, **cores}
+    if LIKE in cores and SAME in cores:
+        cores[SAME] = with_integers_of(cores[SAME], cores[LIKE])
+    text = json.dumps({"cores": cores}, indent=1, sort_keys=True)
     arguments.table.write_text(f"{text}\n", encoding="ascii")
     return 0
+
+
+def with_integers_of(table: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
+    """A core's table with the kernels of integers as on a core with the same instructions for these."""
+    parts = {name: dict(table[name]) for name in ("executed", "cycles_each", "stack")}
+    for name, part in parts.items():
+        part |= {kernel: figure for kernel, figure in like[name].items() if kernel.startswith(OF_INTEGERS)}
+        part |= {kernel: figure for kernel, figure in like[name].items() if kernel not in part}
+    return {**table, **parts}
 
 
 def merged(known: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:

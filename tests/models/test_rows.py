@@ -100,7 +100,7 @@ def test_a_limit_alone_is_kept(share: float) -> None:
     assert ram_bytes(plan.allocated) <= limit
 
 
-def test_only_a_limit_takes_slower_kernels_for_less_memory() -> None:
+def test_only_a_limit_takes_kernels_that_are_much_slower() -> None:
     """As docs/design/line-buffers.md says of `--optimize ram`."""
     least = deployment("kws_int8", "cortex-m4", "ram")
     limited = Deployment(network_file("kws_int8"), "cortex-m4", Options(memory={"ram": ram_bytes(least.allocated) - 1}))

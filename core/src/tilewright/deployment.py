@@ -159,16 +159,14 @@ class Deployment:
 
     @cached_property
     def further_front(self) -> tuple[FrontPoint, ...]:
-        """The least that slower kernels take; and `front` where the application does more: inputs and outputs stay in
-        its buffers, or pass in rows. Nothing of a state that was imported.
+        """`front` where the application does more: inputs and outputs stay in its buffers, or pass in rows. Nothing of
+        a state that was imported.
         """
         from tilewright.plan.line_buffers.ends_front import ends_front
 
         if self._given or not self.front:
             return ()
-        fewest = min(point.ram_bytes for point in self.front)
-        least = (point for point in self.planning.least_front(self.allocated) if point.ram_bytes < fewest)
-        return *least, *ends_front(self.allocated, self.options.optimize, self._planned_with_ends)
+        return ends_front(self.allocated, self.options.optimize, self._planned_with_ends)
 
     @cached_property
     def program(self) -> Program:

@@ -18,7 +18,7 @@ from tilewright.config.name_patterns import values_named
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, demand_stored_for, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
-from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
+from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.graphs.stored_sites import SUFFIX as STORED
@@ -28,7 +28,7 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Answer, Fitting
-from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.planner import Planner
 from tilewright.plan.proposals.work import Work
 from tilewright.plugins.registry import Registry
 
@@ -151,36 +151,14 @@ class Planning:
 
     def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""
+        from tilewright.plan.least_memory import least_plan
         from tilewright.plan.line_buffers.front import memory_front
 
-        rebind = None if self.saved else self._bound_with
-        return memory_front(replace(self.planner, pins=self.decisions), plan, self.bound, rebind)
-
-    def least_front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
-        """The point of least memory, with slower kernels of less scratch, where these take less than all of the front.
-        Of a saved state, or with several memories, none.
-        """
-        from tilewright.plan.line_buffer_bound import line_buffers_possible
-        from tilewright.plan.line_buffers.front import FrontPoint
-        from tilewright.plan.line_buffers.plan_costs import cycle_ratio
-        from tilewright.plan.suggestions import with_memories
-
-        memories = self.bound.platform.of_kind("ram")
-        if self.saved or len(memories) != 1 or not line_buffers_possible(self.planner, self.bound.platform):
-            return ()
-        name, fitting = memories[0].name, self._fitting(self.planner.work)
-        misfits = fitting.found(with_memories(self.bound, {name: 1}))
-        short = () if isinstance(misfits, Allocated) else (misfit.overflow for misfit in misfits)
-        needed = min(
-            (overflow.needed_bytes for overflow in short if overflow and overflow.memory == name),
-            default=ram_bytes(plan),
-        )
-        size = self.bound.platform.size_for(name, needed)
-        result = fitting.found(with_memories(self.bound, {name: size}))
-        if not isinstance(result, Allocated):
-            return ()
-        flags = typed("--memory", f"{name}={size}")
-        return (FrontPoint(ram_bytes=ram_bytes(result), cycle_ratio=cycle_ratio(result), flags=flags),)
+        planner = replace(self.planner, pins=self.decisions)
+        if self.saved:
+            return memory_front(planner, plan, self.bound, None)
+        least = least_plan(planner, self.bound, plan, self._fitting(self.planner.work).found)
+        return memory_front(planner, plan, self.bound, self._bound_with, least)
 
     def _plan(self) -> Allocated:
         bound, fitting, decisions = self.bound, self._fitting(self.planner.work), self.decisions

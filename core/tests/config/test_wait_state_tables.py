@@ -16,9 +16,10 @@ def table(**changed: object) -> TomlTable:
 
 
 def test_one_is_read() -> None:
-    assert flash_waits_of(table(divider=2)) == FlashWaits(
-        up_to_hz=(30_000_000, 60_000_000), condition="3.3 V", divider=2
+    assert flash_waits_of(table(divider=2, width_bits=64)) == FlashWaits(
+        up_to_hz=(30_000_000, 60_000_000), condition="3.3 V", divider=2, width_bits=64
     )
+    assert flash_waits_of(table()).width_bits is None
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,8 @@ def test_one_is_read() -> None:
         ("divider", 0),
         ("divider", True),
         ("width", 128),
+        ("width_bits", 48),
+        ("width_bits", True),
     ],
 )
 def test_a_wrong_one_is_refused_with_its_key(key: str, value: object) -> None:

@@ -141,9 +141,9 @@ _SEARCH = (
         type=click.Choice(["speed", "balanced", "ram"]),
         default="speed",
         show_default=True,
-        help="On machines with one memory: ram computes layers row by row for the least memory that this gives with "
-        "the fastest kernels (--memory asks for slower ones with less scratch; check --front shows them), balanced at "
-        "most 10 % slower, speed to fit or at most 1 % slower.",
+        help="On machines with one memory: ram takes the least memory, row by row and with kernels of less scratch "
+        "where these pay (--memory asks for slower ones; check --front shows them), balanced at most 10 % slower, "
+        "speed to fit or at most 1 % slower.",
     ),
     option(
         "--recompute",

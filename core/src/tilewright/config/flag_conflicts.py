@@ -45,8 +45,9 @@ def idle_flags(plan: Allocated, options: Options, pins: Mapping[str, str] = NOTH
 
 
 def _idle_line_buffer_flags(plan: Allocated, options: Options) -> list[tuple[str, str]]:
-    """Flags and reasons where no step is computed row by row."""
-    if any(region.line_buffers for region in plan.tiled.regions) or plan.decisions.recomputed:
+    """Flags and reasons where no step is computed row by row, nor with another kernel for less scratch."""
+    others = plan.decisions.kernels.keys() - options.pins.kernels.keys()
+    if any(region.line_buffers for region in plan.tiled.regions) or plan.decisions.recomputed or others:
         return []
     platform = plan.tiled.scheduled.bound.platform
     one_core = not platform.inner and all(engine.cores == 1 for engine in platform.engines)

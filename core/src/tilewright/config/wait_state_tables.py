@@ -11,7 +11,8 @@ from tilewright.config.toml_table import TomlTable
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.flash_waits import FlashWaits
 
-KEYS = ("parts", "up_to", "condition", "divider", "sources")
+WIDTHS = (32, 64, 128, 256)
+KEYS = ("parts", "up_to", "condition", "divider", "width_bits", "sources")
 
 
 def flash_waits_of(table: TomlTable) -> FlashWaits:
@@ -23,7 +24,14 @@ def flash_waits_of(table: TomlTable) -> FlashWaits:
     divider = table.values.get("divider", 1)
     if isinstance(divider, bool) or not isinstance(divider, int) or divider < 1:
         raise table.wrong("key 'divider'", "a whole number, 1 or more, is needed")
-    return FlashWaits(up_to_hz=_up_to(table), condition=condition, divider=divider)
+    return FlashWaits(up_to_hz=_up_to(table), condition=condition, divider=divider, width_bits=_width_bits(table))
+
+
+def _width_bits(table: TomlTable) -> int | None:
+    width = table.values.get("width_bits")
+    if isinstance(width, bool) or width not in (None, *WIDTHS):
+        raise table.wrong("key 'width_bits'", f"the bits of one read are needed: {', '.join(map(str, WIDTHS))}")
+    return width
 
 
 def _up_to(table: TomlTable) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from tilewright.errors import TilewrightError, amended, typed
 from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.ir.plans.decisions import STREAMED
 from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.least_memory import with_least_memory
 from tilewright.plan.line_buffer_bound import can_never_fit, line_buffers_may_help
 from tilewright.plan.line_buffers.candidates import Rebind
 from tilewright.plan.open_settings import least_cycles
@@ -115,8 +116,11 @@ class Fitting:
         too small, the size in them is the least that was found to do.
         """
         self.planner.work.begin()
-        answer, one_plan = self.found(bound), tile_units(bound) + place_units(bound)
+        found, one_plan = self.found(bound), tile_units(bound) + place_units(bound)
+        answer = self.least(bound, found)
         with self.planner.work.limited(one_plan):
+            if isinstance(answer, Allocated) and answer is not found:
+                return answer
             if isinstance(answer, Allocated):
                 return with_limits_cost(bound, answer, Trials(self._changed_plan(bound)), self._asked(bound))
             raise self._error_of(bound, answer) from None
@@ -151,7 +155,11 @@ class Fitting:
     def faster(self, bound: Bound, beat: float | None) -> Answer:
         """The same; () where no plan of these nodes takes less than `beat` cycles, an estimate."""
         slow = beat is not None and least_cycles(bound, self.planner.orders().pieces(bound).views) > beat
-        return () if slow else self.found(bound)
+        return () if slow else self.least(bound, self.found(bound))
+
+    def least(self, bound: Bound, answer: Answer) -> Answer:
+        """The answer, or a smaller plan with kernels of less scratch where less memory is asked for."""
+        return answer if self.rebind is None else with_least_memory(self.planner, bound, answer, self.found)
 
     def _rebound(self, first: Bound) -> Rebind | None:
         """How to bind again on the same machine, with nobody failure."""

@@ -19,14 +19,16 @@ pytestmark = pytest.mark.usefixtures("on_cluster")
 COUNTS = {"instructions": 640, "instructions.load": 40, "stack_bytes": 96, "code_bytes": 1234}
 
 
-def counting(monkeypatch: pytest.MonkeyPatch, counts: Mapping[str, int], kind: Any = "measured") -> list[Job]:
+def counting(
+    monkeypatch: pytest.MonkeyPatch, counts: Mapping[str, int], kind: Any = "measured", of: str = ""
+) -> list[Job]:
     """A runner that computes nothing; the jobs that it was given."""
     jobs = []
 
     def run(job: Job, folder: Path) -> RunResult:
         del folder
         jobs.append(job)
-        return RunResult(outputs=({"y": np.zeros((2, 4), np.float32)},), counts=counts, kind=kind)
+        return RunResult(outputs=({"y": np.zeros((2, 4), np.float32)},), counts=counts, kind=kind, model=of)
 
     runner = SimpleNamespace(name="counter", run=run, available=lambda: None)
     monkeypatch.setattr("tilewright.validation.runner_choice.ready_runner", lambda *_: runner)
@@ -70,13 +72,13 @@ def test_a_clock_says_how_long_cycles_take_and_nothing_of_instructions(
 
 
 def test_cycles_that_are_modelled_are_called_so(monkeypatch: pytest.MonkeyPatch, run: Any, model: Path) -> None:
-    counting(monkeypatch, {"instructions": 640, "modelled_cycles": 1_000})
+    counting(monkeypatch, {"instructions": 640, "modelled_cycles": 1_000}, of="2 wait states")
     said = run("bench", model, "-t", "cluster-test", "--clock", "8MHz")
     header, *lines = said.out.splitlines()
     assert header.split()[3:5] == ["instructions", "modelled_cycles"]
     (whole,) = (line for line in lines if line.startswith("all"))
     assert whole.split() == ["all", "64", "640", "1,000", "10.00"]
-    assert lines[-1] == "0.125 ms an inference at 8 MHz (modelled)"
+    assert lines[-2:] == ["cycles are modelled: 2 wait states", "0.125 ms an inference at 8 MHz (modelled)"]
 
 
 def test_a_runner_that_counts_nothing_is_refused(monkeypatch: pytest.MonkeyPatch, run: Any, model: Path) -> None:

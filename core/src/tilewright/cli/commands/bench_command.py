@@ -96,6 +96,8 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         prefix=deployment.prefix,
         input_sets=(drawn.inputs,),
         timeline=timeline,
+        flash=deployment.options.board.flash_waits if deployment.options.board else None,
+        clock_hz=deployment.options.clock_hz,
     )
     with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
         return run_on(runner, job, folder, deployment), drawn.inputs
@@ -111,6 +113,7 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
         "runner": runner,
         "kind": result.kind,
         **({"clock": result.clock} if result.clock else {}),
+        **({"cycles_model": result.model} if result.model else {}),
         **_time(deployment.options.clock_hz, result),
         "macs": sum(macs.values()),
         **_nested(result.counts),
@@ -169,6 +172,8 @@ def _show(bench: Mapping[str, Any]) -> None:
     settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())
     code = f", {bench['code_bytes']:,} B of code" if "code_bytes" in bench else ""
     say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
+    if "cycles_model" in bench:
+        say(f"cycles are modelled: {bench['cycles_model']}")
     if said := time_text(bench):
         say(said)
     if "outputs" in bench:

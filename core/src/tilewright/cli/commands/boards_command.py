@@ -89,7 +89,8 @@ def _waits(board: Board) -> Iterator[str]:
         return
     number, at = waits.at(board.clock_hz), clock_text(waits.bus_hz(board.clock_hz))
     states = f"wait state{'' if number == 1 else 's'}{' of its bus' if waits.divider > 1 else ''}"
-    yield f"  flash: {number} {states} at {at} ({waits.condition})"
+    wide = f", {waits.width_bits} bits a read" if waits.width_bits else ""
+    yield f"  flash: {number} {states} at {at}{wide} ({waits.condition})"
 
 
 def _facts(board: Board) -> dict[str, Any]:

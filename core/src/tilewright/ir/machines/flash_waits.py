@@ -16,6 +16,7 @@ class FlashWaits:
     up_to_hz: tuple[int, ...]
     condition: str  # what that holds for: the range of the supply or of the core's voltage
     divider: int = 1  # clock of the core, in clocks of the bus
+    width_bits: int | None = None  # that one read brings; None: not known
 
     def bus_hz(self, clock_hz: int) -> int:
         """Clock of the bus, at a clock of the core."""

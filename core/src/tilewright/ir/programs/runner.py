@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from tilewright.ir.machines.flash_waits import FlashWaits
 from tilewright.ir.plans.stages import Allocated, Artifact
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Job:
     untraced: int = 0  # but for so many sets at the beginning: their `values` are empty
     sanitize: bool = False  # under AddressSanitizer and UndefinedBehaviorSanitizer, where the runner can
     timeline: bool = False  # also return when things happened, where the runner has a clock
+    flash: FlashWaits | None = None  # of the board, where that is known: for a runner that models cycles
+    clock_hz: int | None = None  # of the core, for the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ class RunResult:
     step_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     kind: Literal["measured", "estimate", "none"] = "none"
     clock: str = ""  # what `cycles` were measured on, where it is not the machine itself
+    model: str = ""  # what cycles that are modelled are those of, where some are
     timeline: Timeline | None = None  # of the first set of inputs, with `Job.timeline`
 
 

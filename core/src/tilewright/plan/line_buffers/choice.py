@@ -2,7 +2,7 @@
 Does not know how such regions are found (`tile/line_buffers/partition`), nor how any plan is made: it asks the planner.
 
 What is asked for decides: `ram` takes the least memory that rows give, `balanced` the least at no more than a tenth
-more cycles; kernels that are slower for less scratch are left to a limit (`plan/kernel_fallback`).
+more cycles; kernels that are slower for less scratch are another matter (`plan/least_memory`).
 `speed` computes steps together by rows only where nothing else fits, or where inputs and outputs pass in rows: then it
 takes the least memory of all that is as fast within a hundredth. An output takes the bytes of what its step reads, row
 by row, where that is free.
@@ -31,13 +31,16 @@ from tilewright.plan.line_buffers.plan_costs import plan_cycles
 from tilewright.plan.line_buffers.scratch import kernels_within
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.other_kernels import slower_kernels
-from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.proposals.shortfall import PlanFailure, choice_of
 from tilewright.schedule import schedule
 from tilewright.tile.strategies import WholeTiler
 
-BALANCED = 1.1  # times the cycles of layer by layer, at most
+LEAST = 2.0  # times the cycles of layer by layer, at most, that kernels of less scratch may take
+PRICE = 5.0  # per cent more cycles for each per cent of memory that these save, at most, where it is more than a tenth
+BALANCED = 1.1  # the same, of all that is taken, where some speed is asked for
 FREE = 1.01  # the same where speed is asked for
+Cost = tuple[int, float]  # bytes, and cycles more than layer by layer, a part of these
 _MOST_EXCHANGES = 3  # of kernels for others with less scratch, where it is in the way
 _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for
 
@@ -116,6 +119,15 @@ def smallest_plan(planner: Planner, plan: Allocated, candidates: Sequence[LineBu
         if isinstance(answer, Allocated) and (ram_bytes(answer), taken.cycle_ratio) < least:
             best, least = answer, (ram_bytes(answer), taken.cycle_ratio)
     return best
+
+
+def less_scratch_pays(least: Cost, plan: Cost, optimize: Optimize) -> bool:
+    """Whether what is asked for takes kernels of less scratch, whose plan has the cost `least`, rather than a `plan`;
+    or leaves them to a limit.
+    """
+    most = {"balanced": BALANCED, "ram": LEAST}.get(optimize, 0.0)
+    saved, longer = 1 - least[0] / max(1, plan[0]), (1 + least[1]) / (1 + plan[1]) - 1
+    return saved > 0 and 1 + least[1] <= most and longer <= max(BALANCED - 1, PRICE * saved)
 
 
 def _slowest(planner: Planner) -> float:

@@ -4,17 +4,18 @@ Does not know how steps are computed row by row (`choice`), nor how the front is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.line_buffer_bound import computes_alone, line_buffers_possible
 from tilewright.plan.line_buffers.candidates import Rebind, line_buffer_candidates
-from tilewright.plan.line_buffers.choice import BALANCED, planned_well, with_line_buffers
+from tilewright.plan.line_buffers.choice import BALANCED, less_scratch_pays, planned_well, with_line_buffers
 from tilewright.plan.line_buffers.plan_costs import cycle_ratio
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
-from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.other_kernels import is_other
+from tilewright.plan.proposals.planner import Optimize, Planner, ram_bytes
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
 
@@ -33,23 +34,30 @@ class FrontPoint:
     asks: str = ""
 
 
-def memory_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None) -> tuple[FrontPoint, ...]:
+def memory_front(
+    planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None, least: Allocated | None = None
+) -> tuple[FrontPoint, ...]:
     """From the fastest to the least memory. One point where there is nothing to choose, and none where cores share a
-    step or tiles are copied: what one core takes in one piece says nothing there.
+    step or tiles are copied: what one core takes in one piece says nothing there. `bound` has the fastest kernels;
+    `least` is the plan of least memory where kernels of less scratch take less than those of `plan`.
     """
     if not computes_alone(bound.platform):
         return ()
     result = [_point(plan, chosen=True)]
     if not line_buffers_possible(planner, bound.platform):
         return tuple(result)
+    start, changed = plan, is_other(plan.tiled.scheduled.bound, bound)
     by_rows = any(region.line_buffers for region in plan.tiled.regions)
-    if by_rows and planner.optimize != "speed" and not planner.pins.streams_io:
-        fastest = with_line_buffers(replace(planner, optimize="speed"), planner.best(bound))
+    if (by_rows or changed) and planner.optimize != "speed" and not planner.pins.streams_io:
+        layers = planner.best(bound)
+        start = layers if changed and isinstance(layers, Allocated) else plan
+        fastest = with_line_buffers(replace(planner, optimize="speed"), layers)
         result += [_point(fastest)] if isinstance(fastest, Allocated) else []
-    for way in _worth_planning(line_buffer_candidates(planner, plan.tiled.scheduled, rebind)):
+    for way in _worth_planning(line_buffer_candidates(planner, start.tiled.scheduled, rebind)):
         _, answer = planned_well(replace(planner, optimize="ram"), way, bound.platform)
         result += [_point(answer)] if isinstance(answer, Allocated) else []
-    return _told(_best(result), bound.platform)
+    last = () if least is None else (_point(least),)
+    return _told(_best((*result, *last)), bound.platform, last)
 
 
 def _point(plan: Allocated, *, chosen: bool = False) -> FrontPoint:
@@ -78,10 +86,20 @@ def _best(points: Sequence[FrontPoint]) -> list[FrontPoint]:
     return result
 
 
-def _told(points: Sequence[FrontPoint], platform: Platform) -> tuple[FrontPoint, ...]:
-    """With what to type for each."""
-    least = min(points, key=lambda point: point.ram_bytes)
-    balanced = [point for point in points if 1 + point.cycle_ratio <= BALANCED]
+def _pays(point: FrontPoint, others: Sequence[FrontPoint], optimize: Optimize) -> bool:
+    """Whether it is taken rather than the smallest of the others."""
+    plan = min(others, key=lambda other: other.ram_bytes)
+    return less_scratch_pays((point.ram_bytes, point.cycle_ratio), (plan.ram_bytes, plan.cycle_ratio), optimize)
+
+
+def _told(
+    points: Sequence[FrontPoint], platform: Platform, lean: Collection[FrontPoint] = ()
+) -> tuple[FrontPoint, ...]:
+    """With what to type for each; `lean` are those with kernels of less scratch."""
+    fast = [point for point in points if point not in lean]
+    wanted = [point for point in points if point not in lean or _pays(point, fast, "ram")]
+    least = min(wanted, key=lambda point: point.ram_bytes)
+    balanced = [point for point in wanted if 1 + point.cycle_ratio <= BALANCED]
     middle = min(balanced, key=lambda point: point.ram_bytes, default=least)
     memories = [memory.name for memory in platform.of_kind("ram")]
 

@@ -47,7 +47,9 @@ def is_other(bound: Bound, first: Bound) -> bool:
 
 
 def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Iterator[Diagnostic]:
-    """The note TW5035 for steps of `bound` that had faster kernels in `first`, which `memories` have no room for."""
+    """The note TW5035 for steps of `bound` that had faster kernels in `first`, which `memories` have no room for; where
+    none is named, less memory was asked for.
+    """
     changed = exchanged(bound, first)
     if not changed:
         return
@@ -55,10 +57,11 @@ def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Itera
     total = sum(binding.candidates[0].cycles for binding in bound.bindings.values())
     longer = f"; the network takes about {100 * extra / total:.1f} % longer on one core (estimate)" if total else ""
     steps = "1 step has a slower kernel" if len(changed) == 1 else f"{len(changed)} steps have slower kernels"
+    why = f"memory is short ({', '.join(memories)})" if memories else "less memory is asked for"
     yield Diagnostic(
         code="TW5035",
         severity="note",
-        message=f"memory is short ({', '.join(memories)}): {steps}{longer}",
+        message=f"{why}: {steps}{longer}",
         details=tuple(_line(bound.bindings[name], first.bindings[name]) for name in changed),
     )
 

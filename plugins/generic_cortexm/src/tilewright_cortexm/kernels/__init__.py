@@ -38,6 +38,7 @@ from tilewright_cortexm.kernels import (
     mve_words,
     mve_words_depthwise,
     plain_depthwise,
+    plain_lean,
     plain_products,
     quantize,
     words_pools,
@@ -46,6 +47,7 @@ from tilewright_cortexm.kernels import (
 
 KERNELS: tuple[Kernel, ...] = (
     *plain_products.KERNELS,
+    *plain_lean.KERNELS,
     *plain_depthwise.KERNELS,
     *dsp_products.KERNELS,
     *dsp_matmul.KERNELS,

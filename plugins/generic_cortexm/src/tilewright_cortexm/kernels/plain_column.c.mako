@@ -1,4 +1,5 @@
 <%doc> Needs column (the function's name), pixels (whose columns alternate), x_type. </%doc>\
+#include "assembler.h"
 #include "dsp_conv.h"
 #include "prelude.h"
 
@@ -17,7 +18,7 @@ static int32_t *${column}_run(const ${x_type} *x, int32_t count, int32_t *to, in
 }
 
 /* Everything that one pixel of y reads, `pad` outside, and zeros up to `groups` fours of values. Returns the sum. */
-static int32_t ${column}(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left, int32_t *to)
+TW_APART int32_t ${column}(const tw_dsp_conv *p, const ${x_type} *x, int32_t top, int32_t left, int32_t *to)
 {
     int32_t *const end = to + (p->groups * ${4 * pixels});
     int32_t sum = 0;

@@ -21,7 +21,7 @@ from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
 from tilewright_cortexm.kernels.products import (
-    CALL,
+    CALL_BY_POINTER,
     Products,
     Rows,
     call_values,
@@ -215,7 +215,7 @@ def _kernel(op: str, name: str) -> Kernel:
         describe=_describe,
         values=lambda call: _values(call, name),
         source=_source,
-        call=CALL,
+        call=CALL_BY_POINTER,
         includes=("<stdint.h>", "<string.h>"),
         roundings=ROUNDINGS,
     )

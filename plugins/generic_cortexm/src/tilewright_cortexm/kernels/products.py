@@ -249,6 +249,8 @@ ${function}((${struct}){
 }, (const uint8_t *)${x}${at(x_bytes, fields["channels"])}, ${W}${at(0, w_step)}, ${P}${at(0, p_step)}, \
 (uint8_t *)${Y}${at(y_bytes, fields["outputs"])}, ${columns});"""
 
+CALL_BY_POINTER = CALL.replace("${function}((${struct}){", "${function}(&(${struct}){")  # for less stack
+
 
 def call_values(layer: Products) -> dict[str, object]:
     """What the call needs beside its pointers."""

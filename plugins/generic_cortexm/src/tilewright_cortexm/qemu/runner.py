@@ -134,7 +134,7 @@ class QemuRunner:
         every = len(job.plan.tiled.scheduled.steps)
         result = first_counted((folder / "counts.txt").read_text(encoding="ascii"), every, len(steps))
         stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
-        latencies = LATENCIES[core_of(job).name]
+        latencies = LATENCIES[core_of(job).name].with_flash(job.flash, job.clock_hz)
         whole = _flat(result.total, latencies) | {
             "stack_bytes": stack[0],
             "code_bytes": elf_code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
@@ -147,6 +147,7 @@ class QemuRunner:
                 for (number, name), counts in zip(steps.items(), result.steps, strict=True)
             },
             kind="measured",
+            model=latencies.text,
         )
 
 
