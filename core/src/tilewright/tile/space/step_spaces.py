@@ -48,12 +48,8 @@ def step_space(
     engine, operands = machine.engine_of(index), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
-<<<<<<< HEAD
-    crooked = _crooked(machine, operands, binding.kernel, access, near)
-    cuts, refused, sums = _separated(machine, step, form, visit.extents, crooked)
-=======
-    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents, _askew(machine, step, operands, near))
->>>>>>> vconst
+    askew = _askew(machine, step, operands, near)
+    cuts, refused, sums = _separated(machine, step, form, visit.extents, askew)
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
@@ -169,18 +165,12 @@ def _separated(
     askew: Mapping[str, str],
 ) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
     """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
-<<<<<<< HEAD
     access = machine.access(step)
     if step.name in machine.scheduled.deferred:
         return (), {loop.name: "the engine is waited for behind a later step" for loop in access.loops}, None
     allowed, refused = cuttable(access, machine.bound.bindings[step.name].kernel, form)
-    cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in crooked)
-    return cuts, {**refused, **crooked}, form if any(loop.kind == "reduce" for loop in cuts) else None
-=======
-    allowed, refused = cuttable(access, kernel, form)
     cuts = tuple(loop for loop in allowed if trips[loop.name] > 1 and loop.name not in askew)
     return cuts, {**refused, **askew}, form if any(loop.kind == "reduce" for loop in cuts) else None
->>>>>>> vconst
 
 
 def _copied_operand(
