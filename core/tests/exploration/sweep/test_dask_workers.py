@@ -23,9 +23,6 @@ from tilewright.exploration.sweep.dask_workers import (
 )
 from tilewright.exploration.sweep.evaluation import evaluated
 
-DEADLY = 3
-
-
 def told(task: str) -> str:
     """What the model's file holds, and a flag."""
     asked = json.loads(task)
@@ -36,24 +33,6 @@ def told(task: str) -> str:
 def _net(tmp_path: Path) -> Path:
     (tmp_path / "net.onnx").write_text("net", encoding="ascii")
     return tmp_path / "net.onnx"
-
-
-def deadly(task: str) -> str:
-    """Ends the worker's process for one point, and not for others."""
-    seed = json.loads(task)["flags"]["seed"]
-    if seed == DEADLY:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return str(seed)
-
-
-@pytest.mark.long
-def test_a_point_that_ends_every_worker_is_lost_alone(net: Path) -> None:
-    tasks = {number: point(net, seed=number).as_text() for number in range(16)}
-    found: dict[int, str] = {}
-    with dask_workers("local", 1) as executor, pytest.raises(TilewrightError, match="1 points of the sweep were lost"):
-        for number, row in executor.results(deadly, tasks):
-            found[number] = row
-    assert found == {number: str(number) for number in range(16) if number != DEADLY}
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])
