@@ -23,6 +23,7 @@ from tilewright.exploration.sweep.dask_workers import (
 )
 from tilewright.exploration.sweep.evaluation import evaluated
 
+
 def told(task: str) -> str:
     """What the model's file holds, and a flag."""
     asked = json.loads(task)
