@@ -204,7 +204,7 @@ ENVIRONMENT = {"TW7001": {"CC": "no-such-cc"}, "TW8002": {"TILEWRIGHT_BLOCK": "t
 PROJECT = {"TW1130": 'colour = "red"\n'}  # tilewright.toml
 # What a step leaves of the environment and the line: it is taken where the mistake has been undone.
 INSTEAD = {
-    "TW1127": ("--arithmetic",),
+    "TW1102": ("--set",), "TW1103": ("--memory",), "TW1127": ("--arithmetic",),
     "TW1004": ("--name",), "TW1101": ("--io", "--place-io", "--plot", "--capacity", "--clock", "--optimize"),
     "TW1111": ("--code-pass",),
     "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW6001": ("--io",), "TW7006": ("--on",),

@@ -6,11 +6,11 @@ Does not know what any stage does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
@@ -58,11 +58,10 @@ class Deployment:
         self, model: Path | str | bytes, target: str, options: Options | None = None, registry: Registry | None = None
     ) -> None:
         self.model = Path(model) if isinstance(model, str) else model
-        self.target = target
-        self.options = options or Options()
-        self._registry = registry
+        self.target, self.options, self._registry = target, options or Options(), registry
         self._given: dict[type, Stage] = {}
         self._from_observers: list[Diagnostic] = []
+        self._calls: dict[Hashable, Any] = {}  # what they take: rival settings ask for the same ones
 
     @cached_property
     def registry(self) -> Registry:
@@ -97,6 +96,7 @@ class Deployment:
             states=self.states,
             saved=self._given,
             imported=None if self._given else self.imported.graph,
+            calls=self._calls,
             diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *slid),
         )
 
@@ -339,7 +339,7 @@ class Deployment:
     def _unobserved(self, options: Options) -> Deployment:
         """The same network with other options, of which no observer hears."""
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        other._given = self._given
+        other._given, other._calls = self._given, self._calls
         if not self._given:
             other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         return other

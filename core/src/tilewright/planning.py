@@ -5,10 +5,10 @@ Does not know the stages before a graph is bound, those after it is planned, nor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.allocate.auto import chosen
 from tilewright.allocate.limits import soft_limit_warnings
@@ -66,6 +66,7 @@ class Planning:
     imported: Graph | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     chains: bool = True  # whether kernels that compute several nodes as one may be bound
+    calls: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # see `StepAnalyses`
 
     @cached_property
     def planner(self) -> Planner:
@@ -85,6 +86,7 @@ class Planning:
             choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
             chains=self.chains,
+            known={"calls": self.calls},
         )
 
     @cached_property

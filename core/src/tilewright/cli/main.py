@@ -217,7 +217,17 @@ def _usage(error: click.ClickException) -> TilewrightError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = " ".join(error.format_message().split()).rstrip(".")
     fix = typed(*(context.command_path if context else "tilewright").split(), "--help")
-    return usage_error("TW1100", message, details=_named_otherwise(error), fix=(fix,))
+    return usage_error("TW1100", message, details=(*_named_otherwise(error), *_meant(error)), fix=(fix,))
+
+
+def _meant(error: click.ClickException) -> tuple[str, ...]:
+    """The value of a flag that looks most like what was typed."""
+    from tilewright.errors.suggestions import did_you_mean
+
+    choice = getattr(getattr(error, "param", None), "type", None)
+    if not isinstance(error, click.BadParameter) or not isinstance(choice, click.Choice):
+        return ()
+    return did_you_mean(error.message.partition(" is not one of ")[0].strip("'"), choice.choices)
 
 
 def _named_otherwise(error: click.ClickException) -> tuple[str, ...]:

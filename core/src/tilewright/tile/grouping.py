@@ -22,7 +22,7 @@ from tilewright.tile.cost.kernel_costs import scratch_bytes
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.cost.region_cost import altogether, region_costs
 from tilewright.tile.groups.cheapest_division import DivisionBounds, cheapest_division
-from tilewright.tile.groups.group_bounds import least_cost
+from tilewright.tile.groups.group_bounds import LeastCost, least_cost
 from tilewright.tile.groups.group_search import GroupTiling, best_groups
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan, resident_values
@@ -65,6 +65,7 @@ class Grouping:
     analyses: StepAnalyses
     _tried: dict[tuple[int, int], tuple[GroupTiling, ...]] = field(default_factory=dict)
     _candidates: dict[tuple[int, int], RegionAnalysis | None] = field(default_factory=dict)
+    _least: dict[tuple[int, int], LeastCost | None] = field(default_factory=dict)
     _resident: dict[int, list[Buffer]] = field(default_factory=dict)  # by step
 
     def __post_init__(self) -> None:
@@ -124,14 +125,21 @@ class Grouping:
         alone = self.plan.tilings[first : first + count]
         if count == 1:
             return _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
+        if (first, count) not in self._least:
+            self._least[first, count] = self._least_cost(first, count)
+        least = self._least[first, count]
+        return inf if least is None else _score(least.cycles, least.moved_bytes, alone, weight)
+
+    def _least_cost(self, first: int, count: int) -> LeastCost | None:
+        """Of a segment that can be a group; the same for equal steps."""
         analysis = self._candidate(first, count)
         if analysis is None:
-            return inf
-        key = "least", _key(analysis)
+            return None
+        key = "least", _key(analysis), analysis.sink.sums
         if key not in self.known:
             self.known[key] = least_cost(analysis)
-        least = self.known[key]
-        return _score(least.cycles, least.moved_bytes, alone, weight)
+        least: LeastCost = self.known[key]
+        return least
 
     def _alone(self) -> float:
         """Cycles of all steps, layer by layer and with nothing resident where they compute."""
@@ -255,7 +263,7 @@ class Grouping:
         if analysis is None:
             return ()
         most = _MUCH_SLOWER * sum(tiling.cycles for tiling in self.plan.tilings[first : first + count])
-        key = _key(analysis), self.buffering, most
+        key = _key(analysis), analysis.sink.sums, analysis.rooms, self.buffering, most
         if key not in self.known:
             self.known[key] = best_groups(analysis, self.buffering, _WEIGHTS[::3], most), _names(analysis)
         result, names = self.known[key]
@@ -319,7 +327,7 @@ def _score(cycles: float, moved_bytes: int, alone: Sequence[StepTiling], weight:
 def _key(analysis: RegionAnalysis) -> Hashable:
     return tuple(
         (member.key, member.readers, member.live_out, tuple(member.inside.items())) for member in analysis.members
-    ), (analysis.rooms, analysis.sink.sums)
+    )
 
 
 def _names(analysis: RegionAnalysis) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.machines.platform import CopyPath, Platform
@@ -154,16 +154,8 @@ def transfers(
     """
     if 0 in extents:
         return Transfers(run_bytes=0, rows=0, count=0)
-    outer, inner = strides(shape, layout), strides(room, layout)
-    every = steps or (1,) * len(extents)
-    merged, moves = merge_loops(
-        [ceil_div(extents[axis], every[axis]) for axis in layout],
-        [[side[axis] * every[axis] for axis in layout] for side in (outer, inner)],
-    )
-    loops = list(merged)
-    run = 1
-    if loops and all(side[-1] in (0, 1) for side in moves):
-        run = loops.pop()
+    run, around = _run_and_around(tuple(extents), tuple(shape), tuple(room), layout, tuple(steps))
+    loops = list(around)
     rows = loops.pop() if path.dimensions > 1 and loops else 1
     count = 1
     for extent in loops:
@@ -173,6 +165,21 @@ def transfers(
         whole_rows = path.max_bytes // run_bytes
         pieces = ceil_div(rows, whole_rows) if whole_rows else rows * ceil_div(run_bytes, path.max_bytes)
     return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
+
+
+@lru_cache(maxsize=1 << 14)  # windows of many tiles, and of many layers, have the same extents
+def _run_and_around(
+    extents: tuple[int, ...], shape: tuple[int, ...], room: tuple[int, ...], layout: Layout, steps: tuple[int, ...]
+) -> tuple[int, tuple[int, ...]]:
+    """Elements of a run that neither side has gaps in, and how often it is repeated along each loop around it."""
+    outer, inner = strides(shape, layout), strides(room, layout)
+    every = steps or (1,) * len(extents)
+    loops, moves = merge_loops(
+        [ceil_div(extents[axis], every[axis]) for axis in layout],
+        [[side[axis] * every[axis] for axis in layout] for side in (outer, inner)],
+    )
+    dense = bool(loops) and all(side[-1] in (0, 1) for side in moves)
+    return (loops[-1], loops[:-1]) if dense else (1, loops)
 
 
 def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:

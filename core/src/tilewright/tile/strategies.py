@@ -85,7 +85,8 @@ def grouped(
     from tilewright.tile.grouping import Grouping
     from tilewright.tile.space.fusion import StepAnalyses
 
-    known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
+    known, calls = request.known.setdefault("groups", {}), request.known.setdefault("calls", {})
+    analyses = StepAnalyses(step_tilings.machine, calls=calls)
     best: Partition | None = None
     for base in bases:
         grouping = Grouping(

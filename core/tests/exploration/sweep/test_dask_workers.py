@@ -16,6 +16,7 @@ from tilewright.errors import TilewrightError
 from tilewright.exploration.sweep import dask_workers as module
 from tilewright.exploration.sweep.dask_workers import (
     at_worker,
+    batches,
     dask_workers,
     demand_no_files,
     files_of,
@@ -33,6 +34,17 @@ def told(task: str) -> str:
 def _net(tmp_path: Path) -> Path:
     (tmp_path / "net.onnx").write_text("net", encoding="ascii")
     return tmp_path / "net.onnx"
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
+def test_tasks_have_every_point_once_of_one_model_and_are_small_at_the_end(workers: int) -> None:
+    models = {number: "a" if number < 90 else "b" for number in range(120)}
+    those = batches(models, workers)
+    assert [number for _, numbers in those for number in numbers] == list(range(120))
+    assert all({models[number] for number in numbers} == {model} for model, numbers in those)
+    assert len(those[0][1]) > len(those[-1][1]) == 1
+    assert len(those) < 70
+    assert batches({}, workers) == ()
 
 
 @pytest.mark.slow
@@ -55,12 +67,12 @@ def test_files_go_along_and_lie_in_a_folder_of_the_worker(net: Path) -> None:
     assert files == {"net.onnx": b"net"}
     text = point(net, seed=1).as_text()
     net.unlink()
-    assert at_worker(told, text, files, module.installed_versions()) == "net1"
+    assert at_worker(told, [text, text], files, module.installed_versions()) == ["net1", "net1"]
 
 
 def test_a_worker_with_other_packages_works_nothing_out(net: Path) -> None:
     with pytest.raises(RuntimeError, match="other packages"):
-        at_worker(told, point(net).as_text(), {}, {"tilewright": "0"})
+        at_worker(told, [point(net).as_text()], {}, {"tilewright": "0"})
 
 
 def test_what_the_cluster_needs_is_said(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,3 +69,14 @@ def test_segments_that_cannot_be_of_it_are_never_worked_out():
 def test_a_segment_that_is_dearer_than_what_is_known_is_ruled_out(end, wins):
     bounds = cheapest_division(2, 2, lambda _, count: 2.0 * count, lambda _, count: 2.0 * count, float("inf"))
     assert bounds.may_win(0.0, 2.0 if wins else 4.5, end) is wins
+
+
+def test_what_a_segment_is_at_least_is_asked_for_once():
+    asked = []
+
+    def at_least(first, count):
+        asked.append((first, count))
+        return 1.0
+
+    cheapest_division(4, LONGEST, at_least, lambda _, count: 3.0 * count, float("inf"))
+    assert len(asked) == len(set(asked)) == 9

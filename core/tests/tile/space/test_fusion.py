@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from tilewright.tile.space.fusion import (
     InnerReader,
     RegionAnalysis,
     StepAnalyses,
+    StepCallCache,
     region_analysis,
     rises,
     single_step_analysis,
@@ -172,6 +173,14 @@ def test_a_step_is_analysed_once_for_the_same_resident_operands() -> None:
     there = analyses.at(1, {"a:0": "l1"})
     assert there is not plain and analyses.at(1, {"a:0": "l1"}) is there
     assert [item.name for item in there.spaces[-1].copied] == ["Y"]
+
+
+def test_what_is_known_of_calls_is_that_of_all_steps_whose_calls_are_alike() -> None:
+    calls: dict[Hashable, StepCallCache] = {}
+    ours, others = (StepAnalyses(machine(added), calls=calls) for _ in range(2))
+    assert others.at(1).calls is ours.at(1).calls
+    assert others.at(1, {"a:0": "l1"}).calls is ours.at(1).calls, "wherever operands are"
+    assert StepAnalyses(machine(added)).at(1).calls is not ours.at(1).calls
 
 
 def test_a_step_alone_has_every_operand_outside() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,9 +27,22 @@ if TYPE_CHECKING:
 
 LOCAL = "local"  # instead of an address: workers of this machine, for as long as the sweep takes
 _ATTEMPTS = 3  # of a point whose worker was lost
-_LOCAL_SETTINGS = MappingProxyType({"distributed.worker.profile.enabled": False})  # nobody looks at these samples
+_MOST_TOGETHER = 8  # points of a task: what Dask does for each would be a good part of a small one
+_SHARES = 4  # tasks for each worker in what is left: the last ones are small, and end together
+# Nobody looks at samples of what workers do, nor at how often their loops turn; rows are small and stay where they are.
+_LOCAL_SETTINGS = MappingProxyType(
+    {
+        "distributed.worker.profile.enabled": False,
+        "distributed.worker.memory.monitor-interval": "1s",
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.tick.limit": "30s",
+        "distributed.admin.system-monitor.interval": "10s",
+        "distributed.scheduler.active-memory-manager.start": False,
+    }
+)
 _PATIENCE = "10s"  # with a scheduler that does not answer
 Files = Mapping[str, bytes]  # path below a folder -> content
+Batch = tuple[str, tuple[int, ...]]  # a model, and the numbers of points of it
 _unpacked: dict[str, tempfile.TemporaryDirectory[str]] = {}  # of a worker: digest -> its folder
 
 
@@ -41,35 +54,68 @@ class DaskWorkers:
 
     def results(self, work: Work, tasks: Mapping[int, str]) -> Iterator[tuple[int, str]]:
         """As they come. TilewrightError TW1414 (exit 7) for points that end every worker which takes them."""
-        from distributed import as_completed
-
         _demand_same_versions(self.client)
-        versions, sent = installed_versions(), dict[str, Any]()
-        futures = {}
-        for number, task in tasks.items():
-            model = json.loads(task)["model"]
-            if model not in sent:
-                sent[model] = self.client.scatter(files_of(Path(model)), broadcast=True, hash=True)
-            future = self.client.submit(at_worker, work, task, sent[model], versions, pure=False, retries=_ATTEMPTS - 1)
-            futures[future.key] = number
-            sent.setdefault(f"\0{number}", future)  # as long as somebody holds it, Dask works on it
-        waiting = [sent[f"\0{number}"] for number in tasks]
-        lost = 0
-        for future in as_completed(waiting):
-            if future.status in {"error", "cancelled"}:
-                lost += 1
-            else:  # of a worker that ended before it handed its result over, another works it out meanwhile
-                yield futures[future.key], future.result()
+        workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+        models = {number: json.loads(task)["model"] for number, task in tasks.items()}
+        sent = {
+            model: self.client.scatter(files_of(Path(model)), broadcast=True, hash=True)
+            for model in dict.fromkeys(models.values())
+        }
+        left = yield from self._done(work, batches(models, workers), tasks, sent)
+        alone = [(model, (number,)) for model, numbers in left if len(numbers) > 1 for number in numbers]
+        lost = [*(yield from self._done(work, alone, tasks, sent)), *(batch for batch in left if len(batch[1]) == 1)]
         if lost:
             raise TilewrightError(
                 "TW1414",
-                f"{lost} points of the sweep were lost with every worker that took them",
+                f"{len(lost)} points of the sweep were lost with every worker that took them",
                 fix=(
                     "see the workers' logs: memory may be short",
                     "start again: what is known is not worked out again",
                 ),
                 exit_code=Exit.TOOLCHAIN,
             )
+
+    def _done(
+        self, work: Work, those: Sequence[Batch], tasks: Mapping[int, str], sent: Mapping[str, Any]
+    ) -> Generator[tuple[int, str], None, list[Batch]]:
+        """Results as they come; in the end the batches that ended every worker which took them."""
+        from distributed import as_completed
+
+        versions, lost = installed_versions(), list[Batch]()
+        futures = {
+            self.client.submit(
+                at_worker,
+                work,
+                [tasks[number] for number in numbers],
+                sent[model],
+                versions,
+                pure=False,
+                retries=_ATTEMPTS - 1,
+            ): (model, numbers)
+            for model, numbers in those
+        }
+        for future in as_completed(list(futures)):
+            batch = futures[future]
+            if future.status in {"error", "cancelled"}:
+                lost.append(batch)
+            else:  # of a worker that ended before it handed its results over, another works them out meanwhile
+                yield from zip(batch[1], future.result(), strict=True)
+        return lost
+
+
+def batches(models: Mapping[int, str], workers: int) -> tuple[Batch, ...]:
+    """The points, each by its number with the model that it is of, in tasks: a few points of one model, fewer towards
+    the end.
+    """
+    result, waiting, left = list[Batch](), list[int](), len(models)
+    for number, model in models.items():
+        size = min(_MOST_TOGETHER, max(1, (left + len(waiting)) // (_SHARES * max(1, workers))))
+        if waiting and (len(waiting) >= size or models[waiting[0]] != model):
+            result.append((models[waiting[0]], tuple(waiting)))
+            waiting = []
+        waiting.append(number)
+        left -= 1
+    return (*result, *([(models[waiting[0]], tuple(waiting))] if waiting else []))
 
 
 @contextmanager
@@ -98,13 +144,13 @@ def dask_workers(address: str, count: int) -> Iterator[DaskWorkers]:
         yield DaskWorkers(client=client)
 
 
-def at_worker(work: Work, task: str, files: Files, versions: Mapping[str, str]) -> str:
-    """`work` of the task, with its network from a folder of the worker's own."""
+def at_worker(work: Work, tasks: Sequence[str], files: Files, versions: Mapping[str, str]) -> list[str]:
+    """`work` of each task, with their network from a folder of the worker's own."""
     if installed_versions() != dict(versions):  # a worker that has come since the sweep began
         raise RuntimeError("this worker has other packages than who asks")
-    point = json.loads(task)
-    folder = _folder_with(files)
-    return work(json.dumps({**point, "model": str(folder / Path(point["model"]).name)}, sort_keys=True))
+    folder, points = _folder_with(files), [json.loads(task) for task in tasks]
+    moved = ({**point, "model": str(folder / Path(point["model"]).name)} for point in points)
+    return [work(json.dumps(point, sort_keys=True)) for point in moved]
 
 
 def files_of(model: Path) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import typed, usage_error
+from tilewright.errors.suggestions import did_you_mean, nearest
 from tilewright.ir.codec import DERIVED
 from tilewright.ir.plugin_contract import demand_type
 
@@ -187,19 +188,24 @@ class Platform:
         known = {option.name: option for option in self.options}
         for name, value in settings.items():
             if name not in known:
-                offered = ", ".join(known) or "none"
+                offered, meant = ", ".join(known) or "none", nearest(name, list(known))
+                allowed = known[meant].choices or (value,) if meant else ()
                 raise usage_error(
                     "TW1102",
                     f"target '{self.name}' has no setting '{name}'",
-                    details=(f"it has: {offered}",),
-                    fix=(typed("tilewright", "targets", self.name),),
+                    details=(*did_you_mean(name, known), f"it has: {offered}"),
+                    fix=(
+                        *([typed("--set", f"{meant}={value}")] if value in allowed else []),
+                        typed("tilewright", "targets", self.name),
+                    ),
                 )
             if known[name].choices and value not in known[name].choices:
+                choices, usual = known[name].choices, known[name].default or known[name].choices[0]
                 raise usage_error(
                     "TW1102",
                     f"setting '{name}' of target '{self.name}' cannot be '{value}'",
-                    details=(f"it can be: {', '.join(known[name].choices)}",),
-                    fix=(typed("--set", f"{name}={known[name].default or known[name].choices[0]}"),),
+                    details=(*did_you_mean(value, choices), f"it can be: {', '.join(choices)}"),
+                    fix=(typed("--set", f"{name}={nearest(value, choices) or usual}"),),
                 )
         merged = {option.name: option.default for option in self.options} | dict(settings)
         configured = replace(self, settings=merged)
@@ -209,14 +215,18 @@ class Platform:
 
     def with_limits(self, sizes: Mapping[str, int]) -> Platform:
         """The same platform with other memory sizes, in bytes. TilewrightError (exit 2) for an unknown memory."""
-        names = {memory.name for memory in self.memories}
-        for name in sizes:
+        names = sorted({memory.name for memory in self.memories})
+        for name, size in sizes.items():
             if name not in names:
+                meant = nearest(name, names)
                 raise usage_error(
                     "TW1103",
                     f"target '{self.name}' has no memory '{name}'",
-                    details=(f"it has: {', '.join(sorted(names))}",),
-                    fix=(typed("tilewright", "targets", self.name),),
+                    details=(*did_you_mean(name, names), f"it has: {', '.join(names)}"),
+                    fix=(
+                        *([typed("--memory", f"{meant}={size}")] if meant else []),
+                        typed("tilewright", "targets", self.name),
+                    ),
                 )
         return self.resized(sizes)
 

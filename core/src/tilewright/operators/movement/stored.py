@@ -18,7 +18,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.graphs.stored_sites import stored_operands, stored_tensor
 from tilewright.ir.machines.kernel import Call, Kernel, Operand
 from tilewright.ir.tensors.stored_form import Groups, Rows, StoredValue
-from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.movement.copying import COPY_CALL, COPY_INCLUDES, Move, copy_source, copy_values
 
 Array = npt.NDArray[np.generic]
 
@@ -188,7 +188,15 @@ FROM_STORED = Operator(
 
 OPERATORS = (TO_STORED, FROM_STORED)
 KERNELS = tuple(
-    Kernel(name=name, op=operator.name, parallel=("*",), values=values, source=COPY_SOURCE, call=COPY_CALL)
+    Kernel(
+        name=name,
+        op=operator.name,
+        parallel=("*",),
+        values=values,
+        source=copy_source,
+        call=COPY_CALL,
+        includes=COPY_INCLUDES,
+    )
     for name, operator, values in (
         ("portable.to_stored", TO_STORED, _into),
         ("portable.from_stored", FROM_STORED, _out_of),

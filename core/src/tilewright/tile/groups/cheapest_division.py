@@ -7,7 +7,7 @@ segments never are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.tile.cost.lower_bounds import ROUNDED
@@ -33,27 +33,48 @@ def cheapest_division(steps: int, longest: int, least: Score, exact: Score, limi
     """The bounds, in segments of at most `longest` steps; None where every one scores `limit` or more,
     but for rounding.
 
-    `exact` is asked for as few segments as can be; `least` is at most `exact`.
+    `exact` is asked for as few segments as can be, and `least`, which is at most `exact`, once for each.
     """
-    known: dict[tuple[int, int], float] = {}
+    division = _Division(steps, longest, least)
     while True:
-        rest, counts = _followed(steps, longest, lambda first, count: known.get((first, count), least(first, count)))
-        if rest[0] * ROUNDED >= limit:
+        if division.rest[0] * ROUNDED >= limit:
             return None
-        first, unknown = 0, list[tuple[int, int]]()
-        while first < steps:
-            unknown.extend([(first, counts[first])] if (first, counts[first]) not in known else [])
-            first += counts[first]
+        unknown = [segment for segment in division.followed() if segment not in division.known]
         if not unknown:
-            return DivisionBounds(total=rest[0], rest=rest)
-        known.update({segment: exact(*segment) for segment in unknown})
+            return DivisionBounds(total=division.rest[0], rest=division.rest)
+        division.learn({segment: exact(*segment) for segment in unknown})
 
 
-def _followed(steps: int, longest: int, score: Score) -> tuple[list[float], list[int]]:
-    """From each step on: the least score of the rest, and how many steps the first segment of it has."""
-    rest, counts = [0.0] * (steps + 1), [1] * steps
-    for first in range(steps - 1, -1, -1):
-        result = [score(first, count) + rest[first + count] for count in range(1, min(longest, steps - first) + 1)]
-        rest[first] = min(result)
-        counts[first] = result.index(rest[first]) + 1
-    return rest, counts
+class _Division:
+    """The cheapest division by what is known so far: from each step on the least score of the rest, and how many steps
+    the first segment of it has.
+    """
+
+    def __init__(self, steps: int, longest: int, least: Score) -> None:
+        self.known: set[tuple[int, int]] = set()
+        self.scores = [
+            [least(first, count) for count in range(1, min(longest, steps - first) + 1)] for first in range(steps)
+        ]
+        self.rest, self.counts = [0.0] * (steps + 1), [1] * steps
+        self._follow(steps - 1)
+
+    def learn(self, scores: Mapping[tuple[int, int], float]) -> None:
+        """What segments really score. Nothing changes from behind the last of them on."""
+        self.known.update(scores)
+        for (first, count), score in scores.items():
+            self.scores[first][count - 1] = score
+        self._follow(max(first for first, _ in scores))
+
+    def followed(self) -> Iterator[tuple[int, int]]:
+        """Its segments."""
+        first = 0
+        while first < len(self.counts):
+            yield first, self.counts[first]
+            first += self.counts[first]
+
+    def _follow(self, last: int) -> None:
+        """Divide again from each step up to this one on."""
+        for first in range(last, -1, -1):
+            result = [score + rest for score, rest in zip(self.scores[first], self.rest[first + 1 :], strict=False)]
+            self.rest[first] = min(result)
+            self.counts[first] = result.index(self.rest[first]) + 1

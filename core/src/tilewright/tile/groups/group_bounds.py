@@ -4,7 +4,7 @@ Does not know any tiling of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, prod
 
@@ -37,7 +37,7 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
         if box is None:
             continue
         extents = {loop: high - low for loop, (low, high) in box.items()}
-        computing += least_cycles(space, extents) + space.engine.call_cycles
+        computing += _computing(member, extents) + space.engine.call_cycles
         for item in space.copied:
             if not _without_gaps(member, item.name, loops):
                 continue
@@ -49,6 +49,14 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
         crossing = analysis.crossing(hop)
         moved += sum(touched_bytes(member.access, item.name, item.item_bytes) for member, item in crossing)
     return LeastCost(cycles=(begin + max(computing, copying)) * ROUNDED, moved_bytes=moved)
+
+
+def _computing(member: RegionStep, extents: Mapping[str, int]) -> float:
+    """`least_cycles` of so many trips."""
+    known, trips = member.calls.least, tuple(extents.values())
+    if trips not in known:
+        known[trips] = least_cycles(member.space, extents)
+    return known[trips]
 
 
 def cut_loops(analysis: RegionAnalysis) -> list[str]:
@@ -113,8 +121,15 @@ def _without_gaps(member: RegionStep, operand: str, moving: set[str]) -> bool:
     """Whether the windows of neighbouring trips touch each other, along all loops that move."""
     if not isinstance(member.access, MapAccess):
         return True
-    box = {loop.name: (0, loop.extent) for loop in member.access.loops}
-    indices = [axis.index for axis in member.access.axes[operand] if axis.index is not None]
+    known, question = member.calls.gapless, (operand, frozenset(moving))
+    if question not in known:
+        known[question] = _touch_each_other(member.access, operand, moving)
+    return known[question]
+
+
+def _touch_each_other(access: MapAccess, operand: str, moving: set[str]) -> bool:
+    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    indices = [axis.index for axis in access.axes[operand] if axis.index is not None]
     return all(_touching(index, box, moving) for index in indices)
 
 

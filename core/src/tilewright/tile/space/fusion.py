@@ -33,10 +33,13 @@ class InnerReader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCallCache:
     """What calls of a step take that were asked for before, by the trips of its loops; scratch by the most trips of any
-    tile, and by the loops of which some have fewer.
+    tile, and by the loops of which some have fewer. `least`: what calls of so many trips take together at least;
+    `gapless`: whether windows of an operand touch each other along these loops.
     """
 
     cycles: dict[tuple[int, ...], float] = field(default_factory=dict)
+    least: dict[tuple[int, ...], float] = field(default_factory=dict)
+    gapless: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     scratch: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = field(default_factory=dict)
 
 
@@ -142,11 +145,17 @@ class StepAnalysis:
 class StepAnalyses:
     """The steps of a machine's schedule: each is analysed once for each set of resident operands that it has.
 
-    `hops`: those that regions are copied over; None: all of the machine's.
+    `hops`: those that regions are copied over; None: all of the machine's. `calls`: what is known of steps whose calls
+    are alike; None: each is for itself.
     """
 
-    def __init__(self, machine: ScheduledMachine, hops: Sequence[HopMemories] | None = None) -> None:
-        self.machine, self.hops = machine, machine.hops if hops is None else tuple(hops)
+    def __init__(
+        self,
+        machine: ScheduledMachine,
+        hops: Sequence[HopMemories] | None = None,
+        calls: dict[Hashable, StepCallCache] | None = None,
+    ) -> None:
+        self.machine, self.hops, self.calls = machine, machine.hops if hops is None else tuple(hops), calls
         self._analyses: dict[tuple[int, frozenset[tuple[str, str]]], StepAnalysis] = {}
         self._touched: dict[int, frozenset[str]] = {}
 
@@ -165,16 +174,16 @@ class StepAnalyses:
         machine = self.machine
         spaces = tuple(step_space(machine, index, step, hop.inner, resident=resident) for hop in self.hops)
         operands = machine.operands(step, resident)
-        access = machine.access(step)
+        access, key = machine.access(step), tuple(SpaceSignature(hop_space) for hop_space in spaces)
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(SpaceSignature(hop_space) for hop_space in spaces),
+            key=key,
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine, access, step, operands),
             not_internal=_not_held(access),
-            calls=StepCallCache(),
+            calls=StepCallCache() if self.calls is None else self.calls.setdefault(key[-1].calls, StepCallCache()),
             sums=machine.bound.layers[step.name].sums,
         )
 

@@ -6,7 +6,7 @@ Does not know how tiles are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.bind.candidates import operations
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, touched
@@ -218,6 +218,12 @@ class SpaceSignature:
             self._hash = hash(self._decisive)
         return self._hash
 
+    @property
+    def calls(self) -> Hashable:
+        """What decides the cycles and the scratch of any call: on an engine, whoever starts copies for it."""
+        hash(self)
+        return self._decisive[:2], replace(self._space.engine, dma_core=False)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SpaceSignature):
             return NotImplemented
@@ -237,13 +243,12 @@ def call_signature(kernel: Kernel, site: Matched, access: Access, extents: Mappi
 def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
     return (
         call_signature(space.kernel, space.site, space.access, space.extents),
+        space.operations,
+        space.engine,
         space.around,
         space.copied,
-        space.operations,
         space.grain,
         space.once,
-        space.engine.name,
-        space.engine.step_cycles,
         space.spared_bytes,
         space.sums,
         tuple(cut.name for cut in space.cuts),

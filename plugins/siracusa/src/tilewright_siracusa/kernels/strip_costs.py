@@ -4,6 +4,8 @@ of the loops. Does not know layers. The numbers beside the loops were fitted as 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tilewright.api import ceil_div
 from tilewright.api.kernel import Windows
 from tilewright_siracusa.kernels.strip_loops import StripLoop, strip_loop
@@ -39,6 +41,7 @@ def _strip(windows: Windows, high: int, wide: int, channels: int, pair: bool) ->
     return filling + pairs * _column(rows, down, 2, high, channels) + single * _column(rows, down, 1, high, channels)
 
 
+@lru_cache(maxsize=4096)  # tiles of many sizes have the same columns
 def _column(rows: int, stride: int, pixels: int, high: int, channels: int) -> float:
     loop = strip_loop(rows, stride, pixels)
     single = StripLoop(rows=rows, stride=stride, pixels=pixels, below=1)
