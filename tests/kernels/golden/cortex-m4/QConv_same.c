@@ -58,6 +58,13 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
 #  define TW_ASSEMBLER __attribute__((naked, noipa)) static
 #endif
 
+/* A function whose registers, and what it keeps on the stack, are not among those of its caller. */
+#if defined(__GNUC__)
+#  define TW_APART __attribute__((noinline)) static
+#else
+#  define TW_APART static
+#endif
+
 /* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
 
 /* Four bytes from any address; one load where the core reads unaligned words. */

@@ -47,6 +47,13 @@ TW_KERNEL uint16_t tw_arm_f16_of_f32(float value)
 #  define TW_ASSEMBLER __attribute__((naked, noipa)) static
 #endif
 
+/* A function whose registers, and what it keeps on the stack, are not among those of its caller. */
+#if defined(__GNUC__)
+#  define TW_APART __attribute__((noinline)) static
+#else
+#  define TW_APART static
+#endif
+
 /* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
 
 /* Four bytes from any address; one load where the core reads unaligned words. */

@@ -66,6 +66,13 @@ TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)
 #  define TW_ASSEMBLER __attribute__((naked, noipa)) static
 #endif
 
+/* A function whose registers, and what it keeps on the stack, are not among those of its caller. */
+#if defined(__GNUC__)
+#  define TW_APART __attribute__((noinline)) static
+#else
+#  define TW_APART static
+#endif
+
 /* What Helium does better than compilers know, and the same in C. Unoptimised code (-O0) is C throughout: it keeps a
  * register for the frame, and assembly that needs all others would not compile. */
 
