@@ -29,6 +29,7 @@ from tilewright.testing.side_by_side import side_by_side
 # Both are matrix products of two activations: the core has the kernel of one, a plugin that of the other.
 TWO_PRODUCTS = ("MatMul", "QMatMul")
 TARGETS = ("generic", "cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "siracusa")
+COPIED_WHOLE = {"portable.arrival", "portable.departure", "portable.reshape"}  # by one `memcpy`: no function of ours
 OBJECTIONS = {
     "a long line": re.compile(r"^.{121,}$", re.MULTILINE),
     "a loop over one pixel": re.compile(r"for \(int32_t j = 0; j < 1;"),
@@ -125,7 +126,7 @@ def of_kernels(target: str) -> Mapping[str, tuple[CodeFragment, ...]]:
 def test_all_sections_of_a_target(target: str, tmp_path: Path) -> None:
     """One translation unit has the C of every kernel of the target: no two of them define one name."""
     platform, of_kernel = load_for(target=target).platforms[target], of_kernels(target)
-    assert [name for name, sections in of_kernel.items() if not sections] == []
+    assert {name for name, sections in of_kernel.items() if not sections} <= COPIED_WHOLE
     sections = tuple(section for some in of_kernel.values() for section in some)
     assert compile_together(sections, platform.prelude, tmp_path) == ""
     names = set().union(*(definitions(section.text) for section in ordered(sections)))

@@ -48,8 +48,7 @@ def step_space(
     engine, operands = machine.engine_of(index), machine.operands(step, resident)
     visit = _visit(machine, index, step, access, outer, resident)
     form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
-    askew = _askew(machine, step, operands, near)
-    cuts, refused, sums = _separated(machine, step, form, visit.extents, askew)
+    cuts, refused, sums = _separated(machine, step, form, visit.extents, _askew(machine, step, operands, near))
     return TilingSpace(
         site=site,
         kernel=binding.kernel,
