@@ -21,6 +21,7 @@ from tilewright.api.kernel import (
     Sharing,
     ShiftUnit,
     Stored,
+    StoredValue,
     SumForm,
     TileShape,
     UnitProof,
@@ -118,12 +119,15 @@ assert limited.parallel == ("i",)
 shared = Sharing(folds=("taps",), slowdown=0.001)
 assert "width" not in shared.folds
 
-# %% Groups, Rows, Stored
+# %% Groups, Rows, Stored, StoredValue
 # What `Kernel.stored` says of an operand: 20 channels in groups of 16, the last filled up with a zero point; rows of
 # pixels, each of them at a multiple of 16 bytes.
 lanes = Stored(form=Groups(axis=1, size=16), fill=-5)
 assert lanes.form.shape((1, 20, 8, 8), item_bytes=1) == (1, 2, 8, 8, 16)
 assert Rows(axes=(3, 1), multiple_bytes=16).shape((1, 3, 8, 10), item_bytes=1) == (1, 8, 32)
+# An attribute of nodes whose value is stored so, ToStored and FromStored among them: it puts and takes arrays.
+value = StoredValue(stored=lanes, shape=(1, 20, 8, 8))
+assert value.put(np.zeros(value.shape, np.int8)).shape == (1, 2, 8, 8, 16)
 
 # %% Windows, windows_of
 # Kernel, strides, dilations and pads of a Conv or a pool, and the shapes that follow.

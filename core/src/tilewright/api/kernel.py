@@ -25,7 +25,7 @@ from tilewright.ir.machines.kernel import (
     Sharing,
     TileShape,
 )
-from tilewright.ir.tensors.stored_form import Groups, Rows, Stored
+from tilewright.ir.tensors.stored_form import Groups, Rows, Stored, StoredValue
 from tilewright.operators.c_code.c_source import c_functions
 from tilewright.operators.c_code.walk import Nest, Walk, broadcast_steps, elementwise_walk, nest, walk
 from tilewright.operators.quantised.integer_layers import (
@@ -61,6 +61,7 @@ __all__ = [
     "Sharing",
     "ShiftUnit",
     "Stored",
+    "StoredValue",
     "SumForm",
     "TileShape",
     "UnitProof",

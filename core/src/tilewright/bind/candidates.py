@@ -119,12 +119,9 @@ def _homeless(layer: Layer, platform: Platform) -> str:
 
 def _unpackable(layer: Layer, platform: Platform) -> str:
     """Why constants could not be packed for each tile; "" where they can, or are not."""
-    kernel = layer.kernel
-    if kernel.pack_tile is None:
-        return ""
-    several = kernel.parallel if engine_of(kernel, platform).cores > 1 else ()
+    several = layer.kernel.parallel if engine_of(layer.kernel, platform).cores > 1 else ()
     loops = [loop.name for loop in layer.access.loops if loop.kind == "parallel"] if "*" in several else several
-    return layer.tile_packing.refusal(loops)
+    return layer.unpackable(loops)
 
 
 def whole_cycles(layer: Layer, platform: Platform) -> float:

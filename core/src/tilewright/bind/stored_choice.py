@@ -8,7 +8,7 @@ that hang together, takes less.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -149,7 +149,9 @@ class StoredChoice:
 
     def _others(self, ways: Ways) -> Iterator[dict[str, Way]]:
         """One node otherwise; all that hang together as the network has them."""
-        every = {name: [*forms, *([] if name in self._must else [None])] for name, forms in self._forms.items()}
+        every: dict[str, Sequence[Way]] = {
+            name: [*forms, *([] if name in self._must else [None])] for name, forms in self._forms.items()
+        }
         flow = self.flow(ways)
         for name in self._elementwise:
             near = {
@@ -158,7 +160,7 @@ class StoredChoice:
                 if self._takes(self._nodes[name], form, flow.written)
             }
             if near or name in ways:
-                every[name] = [*sorted(near, key=str), None]  # type: ignore[list-item]
+                every[name] = [*sorted(near, key=str), None]
         for name in [name for name in self._nodes if name in every]:
             for way in every[name]:
                 if way != ways.get(name):

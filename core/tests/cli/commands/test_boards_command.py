@@ -95,6 +95,7 @@ def test_one_has_the_wait_states_of_its_flash(
         "up_to_hz": [30_000_000, 60_000_000, 90_000_000],
         "condition": "3.3 V",
         "divider": divider,
+        "width_bits": None,
     }
 
 

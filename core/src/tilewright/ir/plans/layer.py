@@ -64,11 +64,14 @@ class Layer:
 
     def packed_for(self, boxes: Sequence[Box]) -> Mapping[str, Array]:
         """The same where these are the tiles, the largest first."""
-        return self.packed if self.kernel.pack_tile is None else self.tile_packing.of(boxes)
+        return self.packed if self.kernel.pack_tile is None else self._tile_packing.of(boxes)
+
+    def unpackable(self, shared: Sequence[str]) -> str:
+        """Why constants cannot be packed for tiles; "" where they can, or are not. `shared`: loops that cores share."""
+        return "" if self.kernel.pack_tile is None else self._tile_packing.refusal(shared)
 
     @property
-    def tile_packing(self) -> TilePacking:
-        """How constants are packed once tiles are chosen."""
+    def _tile_packing(self) -> TilePacking:
         return TilePacking(kernel=self.kernel, site=self.site, access=self.access, packed=self._declared)
 
     @cached_property

@@ -166,4 +166,4 @@ class StoredValue:
         """Where what is stored is no element of the value."""
         import numpy as np
 
-        return self.stored.form.store(np.zeros(self.shape, bool), True, item_bytes)  # type: ignore[return-value]
+        return self.stored.form.store(np.zeros(self.shape, bool), True, item_bytes).astype(bool)
