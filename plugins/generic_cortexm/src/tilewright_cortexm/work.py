@@ -218,6 +218,11 @@ def _elements(site: Site) -> Work:
     return Work(kind=site.node.op, trips=trips)
 
 
+def _moved(site: Site) -> Work:
+    """Of a value that gets or loses padding: by the function that transposes."""
+    return Work(kind="Transpose", trips=_elements(site).trips)
+
+
 def _joined(site: Site) -> Work:
     """Of a Concat: every input is copied in pieces of what lies together."""
     axis, shape = site.node.integer("axis", 0), site.output.shape
@@ -299,6 +304,7 @@ _WORK: Mapping[str, Callable[[Site], Work]] = {
     **dict.fromkeys(("Softmax", "LogSoftmax", "QSoftmax", "LayerNormalization", "RMSNormalization"), _rows),
     **dict.fromkeys(("LSTMSteps", "GRUSteps", "RNNSteps"), _recurrent),
     **dict.fromkeys(("QLSTM", "QGRU"), _integer_recurrent),
+    **dict.fromkeys(("ToStored", "FromStored"), _moved),
     "Concat": _joined,
     "MatMulNBits": _narrow_blocks,
     "ConvTranspose": _spread,

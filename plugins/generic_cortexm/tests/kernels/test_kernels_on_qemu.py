@@ -32,7 +32,7 @@ from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
 from tilewright.tile.measure import step_instructions
-from tilewright_cortexm.kernels import KERNELS, dsp_products, float_functions, words_softmax
+from tilewright_cortexm.kernels import KERNELS, dsp_products, float_functions, plain_lean, words_softmax
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler
 
@@ -508,13 +508,17 @@ def of_wide(rounding: str = "onnx") -> SideBySide:
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
 WINOGRAD = ("cortex-m.cpu.winograd2", "cortex-m.cpu.winograd4")  # they would take what cores without DSP compute
+LEAN = tuple(kernel.name for kernel in plain_lean.KERNELS)  # they would take what `plain_products` computes
 FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
 @cache
 def deployed(core: str, without: tuple[str, ...] = (), rounding: str = "onnx", **settings: str) -> Deployment:
+    return planned(everything(rounding), core, without, Options(settings={"speed_flash": "all", **settings}))
+
+
+def planned(many: SideBySide, core: str, without: tuple[str, ...], options: Options) -> Deployment:
     """`without`: kernels that are not there, so that the next best ones are taken."""
-    many, options = everything(rounding), Options(settings={"speed_flash": "all", **settings})
     plan = many.deployment(f"cortex-{core}", options)
     kernels = {name: kernel for name, kernel in plan.registry.kernels.items() if name not in without}
     return many.deployment(f"cortex-{core}", options, replace(plan.registry, kernels=kernels))
@@ -598,9 +602,11 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("core", ["m3", "m0plus"])
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("compiler", "without"), [("gcc", ()), ("gcc", LEAN), pytest.param("clang", (), marks=pytest.mark.long)]
+)
 def test_products_without_the_dsp_extension(
-    core: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: str, compiler: str, without: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
     rng = np.random.default_rng(5)
@@ -608,7 +614,7 @@ def test_products_without_the_dsp_extension(
     cases = [(make(rng, index), index) for make, count in families for index in range(count)]
     rounded = [tuple(ROUNDED.values())[max(index % 5 - 2, 0)](case, index) for case, index in cases]
     many = side_by_side([(site_of(*case), case[1]) for case in rounded])
-    plan = many.deployment(f"cortex-{core}", Options())
+    plan = planned(many, core, without, Options())
     assert sum(".v" in binding.kernel.name for binding in plan.bound.bindings.values()) > len(cases) // 2
     result = many.run(plan, QemuRunner(), tmp_path, trace=True)
     wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
@@ -619,7 +625,7 @@ def test_products_without_the_dsp_extension(
 @pytest.mark.parametrize("rounding", ["tflm", "multiply-shift"])
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
-    plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed("m3", without, rounding) for without in ((), LEAN, ("cortex-m.cpu.winograd4",))]
     plans += [deployed(core, WINOGRAD, rounding) for core in ("m0plus", "m3")]
     plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
     plans += [of_wide(rounding).deployment("cortex-m4", Options())]
@@ -646,7 +652,7 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
-    plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed("m3", without) for without in ((), LEAN, ("cortex-m.cpu.winograd4",))]
     plans += [deployed(core, WINOGRAD) for core in ("m0plus", "m3")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     many = ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55"), (of_wide(), "m4"))

@@ -122,12 +122,17 @@ def _row_values(call: Call) -> Mapping[str, object]:
 
 _UNARY = c_template("${function}", "fpu_unary.c.mako")
 _SOFTMAX = c_template("${function}", "fpu_softmax.c.mako")
+_HELIUM = {
+    "Sigmoid": c_template("${function}", "mve_float_sigmoid.c.mako"),
+    "Softmax": c_template("${function}", "mve_float_softmax.c.mako"),
+    "Tanh": c_template("${function}", "mve_float_tanh.c.mako"),
+}
 
 
 def _kernel(op: str, engine: str) -> Kernel:
     """Elements that are no neighbours are computed one by one, as they are where there is no Helium."""
     in_c = _SOFTMAX if op == "Softmax" else _UNARY
-    helium = c_template("${function}", f"mve_float_{op.lower()}.c.mako").of(**_GIVEN) if engine == "mve" else None
+    helium = _HELIUM[op].of(**_GIVEN) if engine == "mve" else None
     unit = {"mve": "mve", "dsp": "fpu"}[engine]
 
     def values(call: Call) -> Mapping[str, object]:
