@@ -32,7 +32,7 @@ from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
 from tilewright.tile.measure import step_instructions
-from tilewright_cortexm.kernels import KERNELS, dsp_products, float_functions, plain_lean, words_softmax
+from tilewright_cortexm.kernels import KERNELS, dsp_products, float_functions, plain_lean, plain_products, words_softmax
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler
 
@@ -509,6 +509,7 @@ def of_wide(rounding: str = "onnx") -> SideBySide:
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
 WINOGRAD = ("cortex-m.cpu.winograd2", "cortex-m.cpu.winograd4")  # they would take what cores without DSP compute
 LEAN = tuple(kernel.name for kernel in plain_lean.KERNELS)  # they would take what `plain_products` computes
+SCRATCHED = (*WINOGRAD, *(kernel.name for kernel in plain_products.KERNELS))  # they would take what lean kernels do
 FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
@@ -626,7 +627,7 @@ def test_products_without_the_dsp_extension(
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
     plans += [deployed("m3", without, rounding) for without in ((), LEAN, ("cortex-m.cpu.winograd4",))]
-    plans += [deployed(core, WINOGRAD, rounding) for core in ("m0plus", "m3")]
+    plans += [deployed(core, without, rounding) for core in ("m0plus", "m3") for without in (WINOGRAD, SCRATCHED)]
     plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
     plans += [of_wide(rounding).deployment("cortex-m4", Options())]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
