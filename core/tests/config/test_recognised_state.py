@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,15 @@ from tilewright.testing.cluster import CLUSTER, registry_for
 Shapes = Mapping[str, Sequence[int]]
 
 
-def model(nodes: Sequence[NodeProto], inputs: Shapes, outputs: Shapes, **constants: Sequence[int]) -> bytes:
+def model(
+    nodes: Sequence[NodeProto],
+    inputs: Shapes,
+    outputs: Shapes,
+    dtype: int = TensorProto.FLOAT,
+    **constants: Any,
+) -> bytes:
     given, handed_out = (
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ends.items()]
+        [helper.make_tensor_value_info(name, dtype, shape) for name, shape in ends.items()]
         for ends in (inputs, outputs)
     )
     arrays = [numpy_helper.from_array(np.array(value), name) for name, value in constants.items()]
@@ -76,6 +83,16 @@ def test_a_cache_that_is_shifted_is_recognised() -> None:
 
 def test_states_of_a_recurrence_are_told_by_their_places() -> None:
     assert pairs(recurrent()) == ["s:q", "r:p"]
+
+
+def test_states_of_16_bits_are_those_of_a_recurrence_on_copies() -> None:
+    """Floats of 16 bits are computed as float32, with a Cast before and behind."""
+    random = np.random.default_rng(1)
+    constants = {"w": random.normal(size=(1, 6, 2)), "again": random.normal(size=(1, 6, 2))}
+    arrays = {name: array.astype(np.float16) for name, array in constants.items()}
+    nodes = [helper.make_node("GRU", ["x", "w", "again", "", "", "p"], ["y", "q"], hidden_size=2)]
+    inputs, outputs = {"x": [3, 1, 2], "p": [1, 1, 2]}, {"y": [3, 1, 1, 2], "q": [1, 1, 2]}
+    assert pairs(model(nodes, inputs, outputs, TensorProto.FLOAT16, **arrays)) == ["q:p"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.machines.platform import Option, Platform
 from tilewright.ir.plans.stages import Allocated
 from tilewright.multi_model.manifest import deployments, read_group
@@ -130,6 +130,14 @@ def test_cycles_to_beat_are_those_that_networks_before_have_left() -> None:
     contest([{"a": "1"}, {"a": "2"}], [planned, planned])
     once = merit(plan)[0]
     assert asked == [None, None, 2 * once, pytest.approx(once)]
+
+
+def test_a_bug_is_no_plan_that_does_not_fit() -> None:
+    def planned(settings: Mapping[str, str], beat: float | None) -> Allocated:
+        raise TilewrightError("TW9014", "the result of stage 'allocate' is not sound", exit_code=Exit.INTERNAL)
+
+    with pytest.raises(TilewrightError, match="not sound"):
+        contest([{"a": "1"}, {"a": "2"}], [planned])
 
 
 def test_networks_of_a_group_have_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

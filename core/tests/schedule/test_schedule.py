@@ -149,6 +149,26 @@ def test_tiles_overwrite_only_what_they_alone_read() -> None:
     assert schedule(near, OPERATORS, Decisions()).in_place == {}
 
 
+@pytest.mark.parametrize(("operands", "taken"), [("A", False), ("AB", True)])
+def test_an_output_takes_no_bytes_that_another_operand_reads(operands: str, taken: bool) -> None:
+    """Of x + x both are the same value; a kernel may be in place of either, or of one only."""
+    sketch, own = start()
+    graph = sketch.finish(sketch.node("Add", [own, own], {}, "twice"))
+    pairs = tuple((operand, "Y") for operand in operands)
+    bound = with_kernel(bind(graph, PLATFORM, OPERATORS, KERNELS, Decisions()), "twice", in_place=lambda site: pairs)
+    assert schedule(bound, OPERATORS, Decisions()).in_place == ({"twice:0": "own:0"} if taken else {})
+
+
+def test_parts_of_one_value_that_overlap_are_not_overwritten() -> None:
+    sketch, own = start()
+    parts = [
+        sketch.node("Slice", [own], {"starts": (at, 0), "steps": (1, 1), "shape": (3, 6)}, f"part{at}") for at in (0, 1)
+    ]
+    result = scheduled(sketch.finish(sketch.node("Add", parts, {}, "sum")))
+    assert {result.storage[part].buffer for part in parts} == {"own:0"}
+    assert result.in_place == {}
+
+
 def test_in_place_can_be_forbidden() -> None:
     sketch, own = start()
     middle = sketch.node("Clip", [own], {"min": 0.0, "max": 1.0}, "middle")

@@ -145,7 +145,7 @@ def conversion_site(tensor: Tensor, value: StoredValue, op: str, name: str = "")
     stored = stored_tensor(tensor, value, name or f"{tensor.name}:{value.stored.form.short}")
     source, target, operand = (tensor, stored, "Y") if op == "ToStored" else (stored, tensor, "X")
     node = Node(
-        name=f"{source.name}:{'to' if op == 'ToStored' else 'from'}",
+        name=f"{stored.name}:{'to' if op == 'ToStored' else 'from'}",  # of the form: a value may be wanted in two
         op=op,
         inputs=(source.name,),
         outputs=(target.name,),

@@ -17,7 +17,7 @@ from tilewright.errors import Diagnostic, usage_error
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.model_formats import KeptState
 
-_MOVES = frozenset({"Concat", "DequantizeLinear", "QuantizeLinear", "Reshape", "Slice", "Transpose"})
+_MOVES = frozenset({"Cast", "Concat", "DequantizeLinear", "QuantizeLinear", "Reshape", "Slice", "Transpose"})
 _FIRST_STATE = 5  # the input of a recurrence that its hidden state is before the first step; then LSTM's cell state
 _RECURRENCES = {"GRUSteps": 1, "LSTMSteps": 2, "RNNSteps": 1}  # how many states
 _TURNS = frozenset({"in", "input", "new", "next", "old", "out", "output", "past", "present", "prev", "previous"})

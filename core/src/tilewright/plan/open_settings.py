@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import engine_of
-from tilewright.errors import Diagnostic, TilewrightError
+from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Binding, Bound
 from tilewright.plan.proposals.planner import merit
@@ -93,12 +93,16 @@ def _least(platform: Platform, binding: Binding) -> float:
 
 
 def _planned(settings: Settings, plans: Sequence[Plan], beat: float | None) -> Rival:
-    """A TilewrightError is that there is no such plan: with the target's own settings it is raised again."""
+    """A TilewrightError is that there is no such plan, unless it is a bug: with the target's own settings it is raised
+    again.
+    """
     result, left = list[Allocated](), beat
     for plan in plans:
         try:
             answer = plan(settings, left)
-        except TilewrightError:
+        except TilewrightError as error:
+            if error.exit_code is Exit.INTERNAL:
+                raise
             return Rival(settings=settings, plans=())
         if not isinstance(answer, Allocated):
             return Rival(settings=settings, plans=(), slow=not answer)

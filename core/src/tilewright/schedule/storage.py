@@ -181,11 +181,26 @@ def in_place_pair(
         zip(input_names(operator, site), (tensor.name if tensor else "" for tensor in site.inputs), strict=True)
     )
     outputs = dict(zip(operator.outputs, (tensor.name for tensor in site.outputs), strict=False))
-    for operand_in, operand_out in offered_pairs(node, bound):
+    offered = offered_pairs(node, bound)
+    for operand_in, operand_out in offered:
         source, target = inputs.get(operand_in, ""), outputs[operand_out]
-        if source and _may_overwrite(source, target, bound, sharing, last_read, step):
+        safe = [operand for operand, result in offered if result == operand_out]
+        others = [(name, operand in safe) for operand, name in inputs.items() if name and operand != operand_in]
+        if not source or any(_lost(name, source, sharing, alike=alike) for name, alike in others):
+            continue
+        if _may_overwrite(source, target, bound, sharing, last_read, step):
             return source, target
     return None
+
+
+def _lost(other: str, source: str, sharing: Sharing, *, alike: bool) -> bool:
+    """Whether an output over `source` takes bytes of the `other` input, which the kernel may be about to read. `alike`:
+    it may be in place of that one, too, and then both may be the same bytes.
+    """
+    if sharing.root(other)[0] != sharing.root(source)[0]:
+        return False
+    span, taken = sharing.bytes_of(other), sharing.bytes_of(source)
+    return span[0] < taken[1] and taken[0] < span[1] and not (alike and span == taken)
 
 
 def _element_by_element(access: Access, operand_in: str, operand_out: str) -> bool:

@@ -90,3 +90,13 @@ def test_special_values(tmp_path: Path, operator: Operator) -> None:
 def test_an_axis_that_is_not_there_is_a_model_error() -> None:
     with pytest.raises(TilewrightError, match="no axis 2"):
         site_of(SOFTMAX, [np.zeros((2, 3), np.float32)], {"axis": 2})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ends", [(-np.inf, 1.0), (-3e38, 3e38), (np.nan, np.inf)])
+def test_the_reference_says_nothing_about_what_is_no_mistake(ends: tuple[float, float]) -> None:
+    x = np.array(ends, np.float32)
+    site = site_of(LOG_SOFTMAX, [x], {"axis": 0})
+    LOG_SOFTMAX.reference(site, [x])
+    assert LOG_SOFTMAX.tolerance is not None
+    LOG_SOFTMAX.tolerance(site, [x])

@@ -144,10 +144,9 @@ class Replay:
         result = dict(zip(operator.outputs, node.outputs, strict=False))
         layer = self.scheduled.bound.layers[step.name]
         pairs = layer.shifts if shifted else layer.in_place
-        return any(
-            operand.get(source_operand) == source and result.get(target_operand) == written
-            for source_operand, target_operand in pairs
-        )
+        allowed = {taken for taken, written_to in pairs if result.get(written_to) == written}
+        readers = {name for name, value in operand.items() if value == read}
+        return readers <= allowed and any(operand.get(name) == source for name in allowed)
 
     def _behind(self, read: str, written: str) -> bool:
         """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
