@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tilewright.cli.main import COMMANDS, tilewright
-from tilewright.cli.option import Flag, examples, offered
+from tilewright.cli.option import FiniteRange, Flag, examples, offered
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -32,6 +32,15 @@ SPELLED = [
     if not (one.is_flag or one.count)
     for spelling in one.opts
 ]
+
+
+def test_a_number_in_a_range_is_finite() -> None:
+    ranges = [one.type for _, one in FLAGS if isinstance(one.type, click.FloatRange)]
+    assert ranges and all(isinstance(one, FiniteRange) for one in ranges)
+    for value in ("nan", "inf"):
+        with pytest.raises(click.BadParameter, match=f"{value} is no finite number"):
+            ranges[0].convert(value, None, None)
+    assert ranges[0].convert("1.5", None, None) == 1.5
 
 
 def test_every_flag_is_of_this_house() -> None:

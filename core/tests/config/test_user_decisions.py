@@ -43,6 +43,7 @@ def test_constants_are_copied_where_a_pattern_says_so() -> None:
     ("options", "code"),
     [
         (Options(memory_pins=(("lost", "l1"),)), "TW1116"),
+        (Options(arithmetic=(("*", "tflm"), ("lost*", "onnx"))), "TW1116"),
         (Options(pins=Decisions(memories={"lost": "l1"})), "TW1119"),
         (Options(pins=Decisions(staged={WEIGHTS: Staging(memory="lost")})), "TW1103"),
         (Options(pins=Decisions(staged={WEIGHTS: Staging(memory="flash")})), "TW5033"),

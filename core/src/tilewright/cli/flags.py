@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from tilewright.cli.log_display import verbose_flag
-from tilewright.cli.option import offered, option
+from tilewright.cli.option import FiniteRange, offered, option
 from tilewright.cli.output import progress
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ _SEARCH = (
     ),
     option(
         "--recompute",
-        type=click.FloatRange(min=1.0),
+        type=FiniteRange(min=1.0),
         default=1.0,
         show_default=True,
         metavar="TIMES",

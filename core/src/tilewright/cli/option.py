@@ -5,6 +5,7 @@ shell completes; and how examples stand in a help. Does not know any flag or com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, TypeVar
 
 import click
@@ -25,6 +26,17 @@ def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
 def names_option(*names: str, **settings: Any) -> Callable[[Command], Command]:
     """The same for a list: names with commas between them, or one flag for each."""
     return click.option(*names, cls=NamesFlag, **settings)
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range, of which `nan` and `inf` are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """What was typed. click.BadParameter where it is no such number."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
 
 
 class Flag(click.Option):

@@ -67,11 +67,14 @@ def demand_meaning(pattern: str, names: KnownNames, where: str) -> Meaning:
     meaning = names.matching(pattern)
     if meaning is not None:
         return meaning
+    part = f"*{pattern.strip('*')}*"
     raise usage_error(
         "TW1116",
         f"no tensor, layer or constant is named '{pattern}'",
         where=where,
-        details=did_you_mean(pattern, names.meanings),
+        details=(f"it is a part of names: '{part}'",)
+        if names.matching(part)
+        else did_you_mean(pattern, names.meanings),
         fix=(NAMES,),
     )
 

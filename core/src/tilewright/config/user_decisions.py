@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tilewright.config.graph_io import demand_io
-from tilewright.config.memory_rules import copied_constants, demand_copyable, pinned_memories
+from tilewright.config.memory_rules import copied_constants, demand_copyable, demand_meaning, pinned_memories
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import demand_kept
@@ -21,7 +21,7 @@ from tilewright.ir.plans.stages import Bound
 
 def decides(options: Options) -> bool:
     """Whether any name of the graph is decided about."""
-    return bool(options.memory_pins or options.constant_copies) or options.pins != Decisions()
+    return bool(options.memory_pins or options.constant_copies or _layers(options)) or options.pins != Decisions()
 
 
 def demand_borders(options: Options, ends: Sequence[str], state: Mapping[str, str]) -> None:
@@ -41,9 +41,16 @@ def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | Non
     demand_named(options.pins, bound)
     demand_copyable(options.pins.staged, bound.platform)
     names = names_of(bound, source)
+    for pattern, arithmetic in _layers(options):
+        demand_meaning(pattern, names, f"--arithmetic {pattern}={arithmetic}")
     memories = pinned_memories(options.memory_pins, names, bound.platform, pins.io)
     staged = copied_constants(options.constant_copies, names, bound.platform)
     return Decisions(memories=memories, staged=staged).pinned_by(pins)
+
+
+def _layers(options: Options) -> list[tuple[str, str]]:
+    """The layers, by pattern, that have an arithmetic of their own."""
+    return [(pattern, arithmetic) for pattern, arithmetic in options.arithmetic if pattern != "*"]
 
 
 _TILE = re.compile(r"\w+@(?P<memory>[^#]+)#\d+")  # see `tile.footprint.tile_buffer_name`

@@ -12,7 +12,7 @@ import click
 
 from tilewright.cli.flags import program_typed
 from tilewright.cli.log_display import verbose_flag, working
-from tilewright.cli.option import examples, option
+from tilewright.cli.option import FiniteRange, examples, option
 from tilewright.cli.output import complain, demand_writable_files, send_result
 from tilewright.config.clock import clock_text
 from tilewright.config.memory_pools import parse_bytes
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     metavar="PATTERN",
     help="Parts and boards to look at, as 'stm32f4*' or nucleo. Default: every part (`tilewright boards`).",
 )
-@option("--ms", type=click.FloatRange(min=0.0, min_open=True), help="At most so many milliseconds an inference.")
+@option("--ms", type=FiniteRange(min=0.0, min_open=True), help="At most so many milliseconds an inference.")
 @option(
     "--cost",
     "cost_file",

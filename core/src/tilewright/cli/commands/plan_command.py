@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.log_display import verbose_flag, working
-from tilewright.cli.option import examples, names_option, option
+from tilewright.cli.option import FiniteRange, examples, names_option, option
 from tilewright.cli.output import complain, demand_writable_files, progress, send_json, send_result
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
@@ -49,9 +49,7 @@ class Attempt:
 @option("--capacity", "capacities", multiple=True, metavar="[POOL=]BYTES", help="Fit into this instead of minimising.")
 @option("--inclusive", is_flag=True, help="`upper` in a CSV is the last moment of a lifetime, not the first after.")
 @option("--effort", type=click.IntRange(min=1), default=200_000, show_default=True, help="Work units for each.")
-@option(
-    "--time-limit", "seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for each, beside --effort."
-)
+@option("--time-limit", "seconds", type=FiniteRange(min=0, min_open=True), help="Seconds for each, beside --effort.")
 @option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies.")
 @option("--json", "json_target", metavar="FILE|-", help="Write the comparison as JSON.")
 @option("-o", "--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
