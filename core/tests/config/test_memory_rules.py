@@ -106,6 +106,7 @@ def test_a_pool_of_constants_takes_constants() -> None:
     [
         (("ghost", "dtcm"), "TW1116", "no tensor, layer or constant"),
         (("haed/Add", "dtcm"), "TW1116", "did you mean 'head/Add'?"),
+        (("Add", "dtcm"), "TW1116", "it is a part of names: '*Add*'"),
         (("r", "dtmc"), "TW1103", "did you mean 'dtcm'?"),
         (("x", "flash"), "TW1116", "names no constant"),
         (("w", "dtcm"), "TW1116", "--stage w=dtcm"),
