@@ -5,11 +5,11 @@ Does not know layouts or memory; which candidate is used is a decision made else
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.chains import unproved
-from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.graphs.stored_sites import SUFFIX
 from tilewright.ir.machines.kernel import Kernel
@@ -32,6 +32,14 @@ class NodeCandidates:
     def refused_by(self, more: Iterable[Refusal]) -> NodeCandidates:
         """The same with refusals that are about this node alone."""
         return replace(self, refusals=(*self.refusals, *more))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphForKernels:
+    """The graph with nodes as kernels of a kind compute them, such as chains, and by node why none of these does."""
+
+    graph: Graph
+    refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
 
 
 def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> NodeCandidates:

@@ -8,9 +8,8 @@ kernel is estimated to take no longer than the nodes one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
-from tilewright.bind.candidates import NodeCandidates, engine_of
+from tilewright.bind.candidates import GraphForKernels, NodeCandidates, engine_of
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.chains import chain_node
 from tilewright.ir.graphs.graph import Graph, Node, Site
@@ -22,14 +21,6 @@ from tilewright.ir.plans.decisions import Decisions
 _SHORT = "memory is short: as one step with what is before it, no plan fits (TW5041)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chained:
-    """The graph with chains as single nodes, and by node why kernels of chains that end there do not compute them."""
-
-    graph: Graph
-    refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
-
-
 def with_chains(
     graph: Graph,
     kernels: Iterable[Kernel],
@@ -39,7 +30,7 @@ def with_chains(
     candidates_of: Callable[[Site], NodeCandidates],
     *,
     fit: bool = True,
-) -> Chained:
+) -> GraphForKernels:
     """Make one node of every chain that one of `kernels` computes in no more time, the longest first; of none where
     no plan would `fit` then.
     """
@@ -61,7 +52,7 @@ def with_chains(
             if reasons:
                 said = "; ".join(reasons)
                 refusals.setdefault(last.name, []).extend(Refusal(candidate=name, reason=said) for name in named)
-    return Chained(graph=graph, refusals={name: tuple(refused) for name, refused in refusals.items()})
+    return GraphForKernels(graph=graph, refusals={name: tuple(refused) for name, refused in refusals.items()})
 
 
 def _chains(

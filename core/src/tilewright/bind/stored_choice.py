@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
-from tilewright.bind.stored_options import Fill, Options, Way
+from tilewright.bind.stored_options import Fill, NodeForm, Options
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.graph import Node
 from tilewright.ir.tensors.stored_form import Form, Stored, StoredValue
 
 _ROUNDS = 8  # at most: a few are enough for every network that was looked at
 _SHORT = "memory is short: with values in forms of its own, no plan fits (TW5082)"
-Ways = Mapping[str, Way]  # by node; absent: as the network has it
+NodeForms = Mapping[str, NodeForm]  # by node; absent: as the network has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """What follows from the ways of all nodes: how values are written and read, and what that takes."""
+    """What follows from the forms of all nodes: how values are written and read, and what that takes."""
 
     written: Mapping[str, Stored] = field(default_factory=dict)  # by value, of nodes in forms
     conversions: frozenset[tuple[str, Stored, str]] = frozenset()  # value, form, ToStored or FromStored
@@ -34,7 +34,7 @@ class Flow:
 
 
 class StoredChoice:
-    """The ways of all nodes of a graph."""
+    """The forms of all nodes of a graph."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -57,130 +57,132 @@ class StoredChoice:
         others = (node for node in self.options.graph.nodes if node.name not in self._forms)
         return {node.name for node in others if self.options.elementwise(node)}
 
-    def least(self) -> tuple[Ways, Flow]:
+    def least(self) -> tuple[NodeForms, Flow]:
         """As few nodes in forms as may be, because memory is short."""
         for name in self._forms.keys() - self._must:
             self._say(name, _SHORT)
-        ways = {name: self._forms[name][0] for name in self._must}
-        return ways, self.flow(ways) if ways else Flow()
+        node_forms = {name: self._forms[name][0] for name in self._must}
+        return node_forms, self.flow(node_forms) if node_forms else Flow()
 
-    def best(self) -> tuple[Ways, Flow]:
-        """The ways that take least, as far as they are looked at."""
+    def best(self) -> tuple[NodeForms, Flow]:
+        """The forms that take least, as far as they are looked at."""
         if not self._forms:
             return {}, Flow()
-        ways: dict[str, Way] = {name: forms[0] for name, forms in self._forms.items()}
-        self._spread(ways)
-        best = self.flow(ways)
+        node_forms: dict[str, NodeForm] = {name: forms[0] for name, forms in self._forms.items()}
+        self._spread(node_forms)
+        best = self.flow(node_forms)
         for _ in range(_ROUNDS):
             before = best.cycles
-            for changed in self._others(ways):
+            for changed in self._others(node_forms):
                 flow = self.flow(changed)
                 if flow.cycles < best.cycles:
-                    ways, best = changed, flow
+                    node_forms, best = changed, flow
             if best.cycles == before:
                 break
-        for name in self._forms.keys() - ways.keys():
-            self._refuse(name, best, ways)
-        return ways, best
+        for name in self._forms.keys() - node_forms.keys():
+            self._refuse(name, best, node_forms)
+        return node_forms, best
 
-    def flow(self, ways: Ways) -> Flow:
-        """What follows from these ways."""
+    def flow(self, node_forms: NodeForms) -> Flow:
+        """What follows from these forms."""
         written: dict[str, Stored] = {}
         fills: dict[str, tuple[Fill, ...]] = {}
         conversions: set[tuple[str, Stored, str]] = set()
         cycles = 0.0
         for node in self.options.graph.nodes:
-            way = ways.get(node.name)
-            for value, wanted in self._read(node, way, written):
+            node_form = node_forms.get(node.name)
+            for value, wanted in self._read(node, node_form, written):
                 conversions.update(_between(value, written.get(value), wanted))
-            fills[node.name] = self._fills(node, way, written)
-            written.update(self._writes(node, way, fills[node.name]))
-            cycles += self.options.time(node, way, fills[node.name])
+            fills[node.name] = self._fills(node, node_form, written)
+            written.update(self._writes(node, node_form, fills[node.name]))
+            cycles += self.options.time(node, node_form, fills[node.name])
         for value in self.options.graph.outputs:
             conversions.update(_between(value, written.get(value), None))
         cycles += sum(self.options.conversion(*each) for each in conversions)
         return Flow(written=written, conversions=frozenset(conversions), fills=fills, cycles=cycles)
 
-    def reads(self, node: Node, ways: Ways, flow: Flow) -> dict[str, Stored | None]:
+    def reads(self, node: Node, node_forms: NodeForms, flow: Flow) -> dict[str, Stored | None]:
         """How a node reads each of its values."""
-        return dict(self._read(node, ways.get(node.name), flow.written))
+        return dict(self._read(node, node_forms.get(node.name), flow.written))
 
-    def _read(self, node: Node, way: Way, written: Mapping[str, Stored]) -> Iterator[tuple[str, Stored | None]]:
+    def _read(
+        self, node: Node, node_form: NodeForm, written: Mapping[str, Stored]
+    ) -> Iterator[tuple[str, Stored | None]]:
         graph, operator = self.options.graph, self.options.operators[node.op]
         for at, value in enumerate(node.inputs):
             if not value or value in graph.constants:
                 continue
-            if way is None:
+            if node_form is None:
                 yield value, None
-            elif isinstance(way, Mapping):
-                named = way.get(operator.inputs[at]) if at < len(operator.inputs) else None
+            elif isinstance(node_form, Mapping):
+                named = node_form.get(operator.inputs[at]) if at < len(operator.inputs) else None
                 yield value, named.stored if named else None
             else:
-                yield value, Stored(form=way)
+                yield value, Stored(form=node_form)
 
-    def _fills(self, node: Node, way: Way, written: Mapping[str, Stored]) -> tuple[Fill, ...]:
+    def _fills(self, node: Node, node_form: NodeForm, written: Mapping[str, Stored]) -> tuple[Fill, ...]:
         """Of an elementwise node in a form: what is in the padding of each value that it reads."""
-        if way is None or isinstance(way, Mapping):
+        if node_form is None or isinstance(node_form, Mapping):
             return ()
         values = [name for name in node.inputs if name and name not in self.options.graph.constants]
-        return tuple(written[name].fill if _has(name, way, written) else 0 for name in values)
+        return tuple(written[name].fill if _has(name, node_form, written) else 0 for name in values)
 
-    def _writes(self, node: Node, way: Way, fills: tuple[Fill, ...]) -> dict[str, Stored]:
-        if way is None:
+    def _writes(self, node: Node, node_form: NodeForm, fills: tuple[Fill, ...]) -> dict[str, Stored]:
+        if node_form is None:
             return {}
-        if not isinstance(way, Mapping):
-            found = self.options.in_form(node, way, fills)
-            return {node.outputs[0]: found.output} if found else {}
+        if not isinstance(node_form, Mapping):
+            elementwise = self.options.in_form(node, node_form, fills)
+            return {node.outputs[0]: elementwise.output} if elementwise else {}
         outputs = zip(self.options.operators[node.op].outputs, node.outputs, strict=False)
-        return {name: way[operand].stored for operand, name in outputs if operand in way}
+        return {name: node_form[operand].stored for operand, name in outputs if operand in node_form}
 
-    def _spread(self, ways: dict[str, Way]) -> None:
+    def _spread(self, node_forms: dict[str, NodeForm]) -> None:
         """Give elementwise nodes the form of what they read."""
         written: dict[str, Stored] = {}
         for node in self.options.graph.nodes:
             forms = [written[name].form for name in node.inputs if name in written]
             if node.name in self._elementwise and forms and self._takes(node, forms[0], written):
-                ways[node.name] = forms[0]
-            way = ways.get(node.name)
-            written.update(self._writes(node, way, self._fills(node, way, written)))
+                node_forms[node.name] = forms[0]
+            node_form = node_forms.get(node.name)
+            written.update(self._writes(node, node_form, self._fills(node, node_form, written)))
 
     def _takes(self, node: Node, form: Form, written: Mapping[str, Stored]) -> bool:
         return self.options.in_form(node, form, self._fills(node, form, written)) is not None
 
-    def _others(self, ways: Ways) -> Iterator[dict[str, Way]]:
+    def _others(self, node_forms: NodeForms) -> Iterator[dict[str, NodeForm]]:
         """One node otherwise; all that hang together as the network has them."""
-        every: dict[str, Sequence[Way]] = {
+        every: dict[str, Sequence[NodeForm]] = {
             name: [*forms, *([] if name in self._must else [None])] for name, forms in self._forms.items()
         }
-        flow = self.flow(ways)
+        flow = self.flow(node_forms)
         for name in self._elementwise:
             near = {
                 form
-                for form in self._near(self._nodes[name], flow, ways)
+                for form in self._near(self._nodes[name], flow, node_forms)
                 if self._takes(self._nodes[name], form, flow.written)
             }
-            if near or name in ways:
+            if near or name in node_forms:
                 every[name] = [*sorted(near, key=str), None]
         for name in [name for name in self._nodes if name in every]:
-            for way in every[name]:
-                if way != ways.get(name):
-                    yield _with(ways, {name: way})
-        for together in self._together(ways):
+            for node_form in every[name]:
+                if node_form != node_forms.get(name):
+                    yield _with(node_forms, {name: node_form})
+        for together in self._together(node_forms):
             if not together & self._must:
-                yield _with(ways, dict.fromkeys(together))
+                yield _with(node_forms, dict.fromkeys(together))
 
-    def _near(self, node: Node, flow: Flow, ways: Ways) -> Iterator[Form]:
+    def _near(self, node: Node, flow: Flow, node_forms: NodeForms) -> Iterator[Form]:
         """The forms of what a node reads, and those in which what it writes is read."""
         yield from (flow.written[name].form for name in node.inputs if name in flow.written)
         for reader in self.options.graph.consumers()[node.outputs[0]]:
-            wanted = dict(self._read(reader, ways.get(reader.name), flow.written)).get(node.outputs[0])
+            wanted = dict(self._read(reader, node_forms.get(reader.name), flow.written)).get(node.outputs[0])
             if wanted is not None:
                 yield wanted.form
 
-    def _together(self, ways: Ways) -> list[set[str]]:
+    def _together(self, node_forms: NodeForms) -> list[set[str]]:
         """Nodes in forms that hang together by what they read and write."""
         groups: list[tuple[set[str], set[str]]] = []
-        for name in ways:
+        for name in node_forms:
             node = self._nodes[name]
             names, values = {name}, {*node.inputs, *node.outputs} - {""} - self.options.graph.constants.keys()
             for group in [each for each in groups if each[1] & values]:
@@ -189,10 +191,10 @@ class StoredChoice:
             groups.append((names, values))
         return [names for names, _ in groups]
 
-    def _refuse(self, name: str, best: Flow, ways: Ways) -> None:
+    def _refuse(self, name: str, best: Flow, node_forms: NodeForms) -> None:
         """Say why no kernel of values in forms computes a node."""
         forms = self._forms[name][0]
-        more = self.flow(_with(ways, {name: forms})).cycles - best.cycles
+        more = self.flow(_with(node_forms, {name: forms})).cycles - best.cycles
         said = (
             "it is faster as the network has it"
             if more == inf
@@ -226,5 +228,5 @@ def made(wanted: Stored) -> Stored:
     return replace(wanted, fill=0) if wanted.fill is None else wanted
 
 
-def _with(ways: Ways, changes: Mapping[str, Way]) -> dict[str, Way]:
-    return {name: way for name, way in {**ways, **changes}.items() if way is not None}
+def _with(node_forms: NodeForms, changes: Mapping[str, NodeForm]) -> dict[str, NodeForm]:
+    return {name: node_form for name, node_form in {**node_forms, **changes}.items() if node_form is not None}

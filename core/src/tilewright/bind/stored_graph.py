@@ -4,13 +4,13 @@ form begins or ends. Does not know why a node is in a form (`stored_choice`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tilewright.bind.candidates import NodeCandidates
-from tilewright.bind.stored_choice import Flow, StoredChoice, Ways, made
+from tilewright.bind.candidates import GraphForKernels, NodeCandidates
+from tilewright.bind.stored_choice import Flow, NodeForms, StoredChoice, made
 from tilewright.bind.stored_options import Options, conversion_site
-from tilewright.errors import Diagnostic, Refusal
+from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.graphs.stored_sites import stored_tensor, stored_values
@@ -19,14 +19,6 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stored_kernel import StoredKernel, stored_node
 from tilewright.ir.tensors.stored_form import Stored, StoredValue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InForms:
-    """The graph, and by node why kernels of values in forms do not compute it."""
-
-    graph: Graph
-    refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
 
 
 def with_forms(
@@ -38,13 +30,13 @@ def with_forms(
     candidates_of: Callable[[Site], NodeCandidates],
     *,
     fit: bool = True,
-) -> InForms:
+) -> GraphForKernels:
     """Store values as kernels want them where that takes less, conversions included; where no plan would `fit`, only
     where nobody else computes a node.
     """
     offered = [each for each in kernels.values() if isinstance(each, StoredKernel) and platform.runs(each.target)]
     if not offered:
-        return InForms(graph=graph)
+        return GraphForKernels(graph=graph)
     options = Options(
         graph=graph,
         kernels=sorted(offered, key=lambda kernel: kernel.name),
@@ -54,9 +46,9 @@ def with_forms(
         candidates_of=candidates_of,
     )
     choice = StoredChoice(options)
-    ways, flow = choice.best() if fit else choice.least()
+    node_forms, flow = choice.best() if fit else choice.least()
     refusals = {name: tuple(refused) for name, refused in choice.refusals.items()}
-    return InForms(graph=_Drawing(choice, ways, flow).graph() if ways else graph, refusals=refusals)
+    return GraphForKernels(graph=_Drawing(choice, node_forms, flow).graph() if node_forms else graph, refusals=refusals)
 
 
 def padding_notes(graph: Graph, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
@@ -82,8 +74,8 @@ def _plain(tensor: Tensor, value: StoredValue) -> int:
 class _Drawing:
     """Nodes in order, conversions before the first node that reads them."""
 
-    def __init__(self, choice: StoredChoice, ways: Ways, flow: Flow) -> None:
-        self._choice, self._ways, self._flow = choice, ways, flow
+    def __init__(self, choice: StoredChoice, node_forms: NodeForms, flow: Flow) -> None:
+        self._choice, self._node_forms, self._flow = choice, node_forms, flow
         self._old = choice.options.graph
         self._nodes: list[Node] = []
         self._tensors, self._constants = dict(self._old.tensors), dict(self._old.constants)
@@ -98,24 +90,26 @@ class _Drawing:
         return self._old.with_nodes(tuple(self._nodes), tensors=self._tensors, constants=self._constants)
 
     def _add(self, node: Node) -> None:
-        way, options = self._ways.get(node.name), self._choice.options
-        reads = self._choice.reads(node, self._ways, self._flow)
+        node_form, options = self._node_forms.get(node.name), self._choice.options
+        reads = self._choice.reads(node, self._node_forms, self._flow)
         inputs = tuple(self._name(name, reads[name]) if name in reads else name for name in node.inputs)
         drawn = replace(node, inputs=inputs)
-        if isinstance(way, Mapping):
-            drawn = stored_node(drawn, way)
-        elif way is not None:
-            found = options.in_form(node, way, self._flow.fills[node.name])
-            assert found is not None, "it was asked before"
-            constants = found.site.constants
-            names = zip(node.inputs, inputs, found.site.node.inputs, strict=True)
-            drawn = replace(
-                found.site.node, inputs=tuple(own if old in self._old.constants else name for old, name, own in names)
-            )
-            self._constants.update(constants)
-            self._tensors.update({each.name: each for each in found.site.inputs if each and each.name in constants})
+        if isinstance(node_form, Mapping):
+            drawn = stored_node(drawn, node_form)
+        elif node_form is not None:
+            elementwise = options.in_form(node, node_form, self._flow.fills[node.name])
+            assert elementwise is not None, "it was asked before"
+            drawn = self._in_form(node, inputs, elementwise.site)
         outputs = tuple(self._written(name) for name in node.outputs)
         self._nodes.append(replace(drawn, outputs=outputs))
+
+    def _in_form(self, node: Node, inputs: Sequence[str], site: Site) -> Node:
+        """An elementwise node in a form, with the constants that it has there."""
+        old = self._old.constants
+        self._constants.update(site.constants)
+        self._tensors.update({each.name: each for each in site.inputs if each and each.name in site.constants})
+        names = zip(node.inputs, inputs, site.node.inputs, strict=True)
+        return replace(site.node, inputs=tuple(own if name in old else drawn for name, drawn, own in names))
 
     def _written(self, value: str) -> str:
         """The name of what a node writes."""

@@ -21,7 +21,7 @@ from tilewright.ir.plans.stored_kernel import StoredKernel, stored_forms, stored
 from tilewright.ir.tensors.stored_form import Form, Stored, StoredValue
 
 Fill = int | float | None
-Way = Mapping[str, StoredValue] | Form | None  # forms by operand; a form of all; as the network has it
+NodeForm = Mapping[str, StoredValue] | Form | None  # forms by operand; a form of all; as the network has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +49,14 @@ class Options:
             if isinstance(answer, str) or answer is False:
                 refusals.append(Refusal(candidate=kernel.name, reason=str(answer)))
                 continue
-            found = stored_forms(kernel.base, operator, Matched.of(site, answer))
-            forms += [found] if found and found not in forms else []
+            stored = stored_forms(kernel.base, operator, Matched.of(site, answer))
+            forms += [stored] if stored and stored not in forms else []
         able = []
-        for each in forms:
-            candidates = self.candidates_of(stored_site(site, operator, each))
+        for operand_forms in forms:
+            candidates = self.candidates_of(stored_site(site, operator, operand_forms))
             refusals += [] if candidates.layers else candidates.refusals
-            able += [each] if candidates.layers else []
-        return sorted(able, key=lambda each: self.time(node, each)), refusals
+            able += [operand_forms] if candidates.layers else []
+        return sorted(able, key=lambda operand_forms: self.time(node, operand_forms)), refusals
 
     def must(self, node: Node, forms: Sequence[Mapping[str, StoredValue]]) -> bool:
         """Whether only a kernel of values in forms may compute a node: nobody else does, it is pinned, or its engine is
@@ -78,17 +78,17 @@ class Options:
         """An elementwise node in a form; None where it cannot be."""
         key = (node.name, form, fills)
         if key not in self.made:
-            found = in_form(self.graph.site(node), self.operators[node.op], form, fills)
-            names = {layer.kernel.name for layer in self.candidates_of(found.site).layers} if found else set()
+            answer = in_form(self.graph.site(node), self.operators[node.op], form, fills)
+            names = {layer.kernel.name for layer in self.candidates_of(answer.site).layers} if answer else set()
             pinned = self.decisions.kernels.get(node.name)
-            self.made[key] = found if (pinned in names if pinned else names) else None
+            self.made[key] = answer if (pinned in names if pinned else names) else None
         return self.made[key]
 
-    def time(self, node: Node, way: Way, fills: tuple[Fill, ...] = ()) -> float:
+    def time(self, node: Node, node_form: NodeForm, fills: tuple[Fill, ...] = ()) -> float:
         """Of all cores, by the kernel that is chosen. Infinite where there is none."""
-        key = (node.name, tuple(way.items()) if isinstance(way, Mapping) else way)
+        key = (node.name, tuple(node_form.items()) if isinstance(node_form, Mapping) else node_form)
         if key not in self.known:
-            self.known[key] = self._time(self._of(node, way, fills))
+            self.known[key] = self._time(self._of(node, node_form, fills))
         return self.known[key]
 
     def conversion(self, value: str, stored: Stored, op: str) -> float:
@@ -103,14 +103,15 @@ class Options:
         """As the network has it."""
         return self.graph.tensors[value].shape
 
-    def _of(self, node: Node, way: Way, fills: tuple[Fill, ...] = ()) -> NodeCandidates:
+    def _of(self, node: Node, node_form: NodeForm, fills: tuple[Fill, ...] = ()) -> NodeCandidates:
         site = self.graph.site(node)
-        if way is None:
+        if node_form is None:
             return self.candidates_of(site)
-        if isinstance(way, Mapping):
-            return self.candidates_of(stored_site(site, self.operators[node.op], way))
-        found = self.in_form(node, way, fills)
-        return self.candidates_of(found.site) if found else NodeCandidates(candidates=(), layers=(), refusals=())
+        if isinstance(node_form, Mapping):
+            return self.candidates_of(stored_site(site, self.operators[node.op], node_form))
+        elementwise = self.in_form(node, node_form, fills)
+        nobody = NodeCandidates(candidates=(), layers=(), refusals=())
+        return self.candidates_of(elementwise.site) if elementwise else nobody
 
     def _time(self, candidates: NodeCandidates) -> float:
         if not candidates.candidates:

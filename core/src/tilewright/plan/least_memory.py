@@ -45,8 +45,8 @@ def least_plan(planner: Planner, bound: Bound, plan: Allocated, found: Callable[
     if len(memories) != 1 or not line_buffers_possible(planner, bound.platform) or not _is_less(planner, plan):
         return None
     name = memories[0].name
-    misfits = found(with_memories(bound, {name: 1}))
-    needed = () if isinstance(misfits, Allocated) else (misfit.overflow for misfit in misfits)
+    failures = found(with_memories(bound, {name: 1}))
+    needed = () if isinstance(failures, Allocated) else (failure.overflow for failure in failures)
     sizes = [overflow.needed_bytes for overflow in needed if overflow is not None and overflow.memory == name]
     if min(sizes, default=ram_bytes(plan)) >= ram_bytes(plan):
         return None

@@ -85,11 +85,11 @@ class _Asking:
     def functions(self) -> dict[str, Any]:
         """All that a kernel of values in forms does otherwise."""
         kernel = self._kernel
-        asked = ("attributes", "prefers", "pack", "more_constants", "in_place", "stays", "accumulates", "describe")
-        timed = ("scratch_bytes", "cycles", "instructions", "stack_reads")
+        of_site = ("attributes", "prefers", "pack", "more_constants", "in_place", "stays", "accumulates", "describe")
+        of_tile = ("scratch_bytes", "cycles", "instructions", "stack_reads")
         return {
-            **{name: self._of_site(getattr(kernel, name)) for name in asked},
-            **{name: self._of_tile(getattr(kernel, name)) for name in timed if getattr(kernel, name) is not None},
+            **{name: self._of_site(getattr(kernel, name)) for name in of_site},
+            **{name: self._of_tile(getattr(kernel, name)) for name in of_tile if getattr(kernel, name) is not None},
             "op": kernel.op + SUFFIX,
             "match": self.match,
             "requires": self._requires,

@@ -43,10 +43,10 @@ def proposals(plan: Allocated, operators: Mapping[str, Operator], pins: Decision
     if not any(unit.job for unit in units):
         return
     total = sum(unit.cycles for unit in units)
-    found = () if pins.order else (_all_nodes(machine.bound.graph, units, scheduled_units(units)),)
+    faster = () if pins.order else (_all_nodes(machine.bound.graph, units, scheduled_units(units)),)
     own = tuple(node.name for node in machine.bound.graph.nodes)
     forbidden = {value: source for value, source in plan.decisions.in_place.items() if not source}
-    for order in dict.fromkeys((*found, own)):
+    for order in dict.fromkeys((*faster, own)):
         decisions = Decisions(order=order, in_place=forbidden, staged=plan.decisions.staged).pinned_by(pins)
         scheduled = schedule(machine.bound, operators, decisions)
         deferred, hidden = _waits(scheduled, units)
@@ -117,9 +117,8 @@ def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
     units = []
     for at, group in enumerate(plan.tiled.groups):
         binding = machine.bound.bindings[group.name]
-        queued = (
-            binding.kernel.wait and machine.engine(binding.engine).queue > 1
-        )  # the others' waits are in one function
+        # Without a queue `call` and `wait` may be in one function.
+        queued = binding.kernel.wait and machine.engine(binding.engine).queue > 1
         alone = queued and len(group.steps) == 1 and _fits(machine, group.name)
         units.append(
             Unit(

@@ -123,16 +123,16 @@ class _Whole:
         for operand in stored_operands(self.layer.site.node).keys() & self.arrays.keys() - final.keys():
             plain = self._row_major(operand, self.arrays)
             padded = with_other_padding(self.layer.site, operand, plain).transpose(self._layout(operand, plain))
-            given = {**self.arrays, operand: padded.copy()}
-            if other := _other(self._written(function, given, POISONS[1]), final):
+            operands = {**self.arrays, operand: padded.copy()}
+            if other := _other(self._written(function, operands, POISONS[1]), final):
                 raise AssertionError(f"{other} depends on padding of {operand}, for which `stored` says no fill")
         return tuple(final.values())
 
     def _written(
-        self, function: object, given: Mapping[str, Array], poison: int, *, at_end: bool = True
+        self, function: object, operands: Mapping[str, Array], poison: int, *, at_end: bool = True
     ) -> dict[str, Array]:
         """The outputs by operand, row-major; zero is in padding that may hold anything."""
-        arrays = _with_poison(given, self.unwritten, poison)
+        arrays = _with_poison(operands, self.unwritten, poison)
         fenced_call(function, arrays, at_end=at_end, align=self.align, aligns=self.aligns)
         outputs = zip(self.layer.operator.outputs, self.layer.site.outputs, strict=False)
         written = {operand: self._row_major(operand, arrays) for operand, _ in outputs}

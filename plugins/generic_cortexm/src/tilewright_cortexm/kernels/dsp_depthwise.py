@@ -169,13 +169,13 @@ def _values(call: Call) -> Mapping[str, object]:
     label, stripe = form.label(requant), in_stripe(call)
     rows = f"tw_dsp_rows_s{stride}_{label}"
     words = _stripe_words(layer, call.operands["Y"].extents[3]) if stripe else _words(layer)
-    few = f"_of{_together(layer)}" if _together(layer) < _PLANES else ""
+    of_planes = f"_of{_together(layer)}" if _together(layer) < _PLANES else ""
     return {
-        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}{few}",
+        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}{of_planes}",
         "together": _together(layer),
         "rows": rows,
         "widen": widen,
-        "planes": f"tw_dsp_planes_{widen}{few}",
+        "planes": f"tw_dsp_planes_{widen}{of_planes}",
         "slots": 3,
         "stride": stride,
         **form.names(requant),

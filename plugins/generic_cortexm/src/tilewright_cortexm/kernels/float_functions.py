@@ -136,14 +136,14 @@ def _kernel(op: str, engine: str) -> Kernel:
     unit = {"mve": "mve", "dsp": "fpu"}[engine]
 
     def values(call: Call) -> Mapping[str, object]:
-        given = _row_values(call) if op == "Softmax" else _values(call)
-        used = unit if given["near"] else "fpu"
-        return {**given, "function": f"tw_{used}_{given['name']}", "helium": used == "mve"}
+        row = _row_values(call) if op == "Softmax" else _values(call)
+        used = unit if row["near"] else "fpu"
+        return {**row, "function": f"tw_{used}_{row['name']}", "helium": used == "mve"}
 
-    def source(given: Mapping[str, Any]) -> CodeFragments:
-        if helium is None or not given["helium"]:
+    def source(call_values: Mapping[str, Any]) -> CodeFragments:
+        if helium is None or not call_values["helium"]:
             return (*FUNCTIONS, in_c)
-        row = (in_c.of(function=given["in_c"]),) if op == "Softmax" else ()
+        row = (in_c.of(function=call_values["in_c"]),) if op == "Softmax" else ()
         return (*FUNCTIONS, *row, helium)
 
     def instructions(tile: TileShape) -> float:

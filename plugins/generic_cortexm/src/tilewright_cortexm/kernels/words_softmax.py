@@ -71,13 +71,13 @@ def _kernel(engine: str) -> Kernel:
     """Elements that are no neighbours are computed one by one, as they are where there is no Helium."""
 
     def values(call: Call) -> Mapping[str, object]:
-        given = _values(call)
-        used = engine if given["near"] else "dsp"
-        return {**given, "function": f"tw_{used}_{given['name']}", "in_c": f"tw_dsp_{given['name']}", "used": used}
+        row = _values(call)
+        used = engine if row["near"] else "dsp"
+        return {**row, "function": f"tw_{used}_{row['name']}", "in_c": f"tw_dsp_{row['name']}", "used": used}
 
-    def source(given: Mapping[str, Any]) -> CodeFragments:
-        in_c = _IN_C.of(function=given["in_c"])
-        return (in_c, _HELIUM) if given["used"] == "mve" else (in_c,)
+    def source(call_values: Mapping[str, Any]) -> CodeFragments:
+        in_c = _IN_C.of(function=call_values["in_c"])
+        return (in_c, _HELIUM) if call_values["used"] == "mve" else (in_c,)
 
     def instructions(tile: TileShape) -> float:
         elements, shape, axis = tile_elements(tile), tile.site.output.shape, _axis(tile.site)
