@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api.graph import Layout, Requant, Site, channels_last
+from tilewright.api.graph import Requant, Site
 from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
@@ -155,12 +155,6 @@ ${function}((tw_depthwise){
     .${name} = ${value},
 % endfor
 }, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (void *)${scratch}, ${numbers});"""
-
-
-def requires(site: Site) -> Mapping[str, Layout]:
-    """Channels are neighbours."""
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
 
 
 def depthwise(site: Site, multipliers: tuple[int, ...] = (1,)) -> Depthwise | str:

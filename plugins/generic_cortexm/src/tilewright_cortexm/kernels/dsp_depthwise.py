@@ -17,11 +17,11 @@ from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, Sharing, TileShape
 from tilewright.api.operator import Access, whole
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, turned
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.dsp_twice import TwiceForm
-from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, in_stripe, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_fragment, c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -204,7 +204,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         engine="dsp",
         match=match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=_tile_scratch,
         in_place=_in_place,

@@ -15,12 +15,12 @@ import numpy as np
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
 from tilewright_cortexm.kernels.dsp_taps import ADDRESS_BYTES, TAPS
 from tilewright_cortexm.kernels.products import Products, products
-from tilewright_cortexm.kernels.row_tiles import row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, row_fields, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -167,7 +167,7 @@ KERNELS = (
         engine="dsp",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=_instructions,

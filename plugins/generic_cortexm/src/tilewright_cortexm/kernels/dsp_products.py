@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import ceil_div
-from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, weight_bits
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_blocks import (
@@ -56,7 +56,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
+from tilewright_cortexm.kernels.row_tiles import in_stripe, product_layouts, row_fields
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_fragment, c_template, dsp_block, each_of
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -160,13 +160,6 @@ def _match_single(site: Site) -> Products | str:
     if is_narrow(layer.rows):
         return "is computed one column of bytes at a time by cortex-m.dsp.qconv"
     return _paired(replace(layer, rows=replace(layer.rows, single=True)))
-
-
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "QConv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
 def _instructions(tile: TileShape) -> float:
@@ -357,7 +350,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         target="cortex-m",
         engine="dsp",
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=_pack,
         scratch_bytes=tile_scratch,
         instructions=_instructions,

@@ -15,10 +15,10 @@ import numpy as np
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
-from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -141,7 +141,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         engine="dsp",
         match=match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=_instructions,

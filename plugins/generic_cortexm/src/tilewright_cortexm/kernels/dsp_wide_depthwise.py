@@ -16,11 +16,11 @@ from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_depthwise import SPLIT, depthwise_form
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, described, requantiser
-from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, in_stripe, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -154,7 +154,7 @@ KERNELS = (
         engine="dsp",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=_tile_scratch,
         instructions=_instructions,

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import ceil_div
-from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, windows_of
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
 from tilewright_cortexm.kernels.products import Products, Rows, products, rows_of
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields
+from tilewright_cortexm.kernels.row_tiles import image_access, image_layouts, row_fields
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 from tilewright_cortexm.kernels.winograd import FOUR, KERNEL, MOST, TWO, Transform
@@ -157,11 +157,6 @@ def _access(site: Matched) -> Access:
     return image_access(site, windows_of(site.node).two_axes, constants, least_columns=layer.transform.side)
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
-
-
 def _instructions(tile: TileShape, engine: str) -> float:
     """Executed instructions."""
     layer: _Layer = tile.site.analysis
@@ -273,7 +268,7 @@ def _kernel(transform: Transform, engine: str) -> Kernel:
         engine=engine,
         match=_matched(transform),
         access=_access,
-        requires=_requires,
+        requires=image_layouts,
         pack=_pack,
         more_constants=_more_constants,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),

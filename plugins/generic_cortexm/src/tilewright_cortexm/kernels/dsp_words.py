@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import ceil_div
-from tilewright.api.graph import DType, Float32HalfEven, Layout, MultiplyShift, Requant, Site, channels_last, row_major
+from tilewright.api.graph import DType, Float32HalfEven, MultiplyShift, Requant, Site
 from tilewright.api.kernel import AccumulatorBounds, Call, CodeFragments, Kernel, Matched, TileShape, sum_bounds
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.products import (
@@ -28,6 +28,7 @@ from tilewright_cortexm.kernels.products import (
     product_access,
     rows_of,
 )
+from tilewright_cortexm.kernels.row_tiles import product_layouts
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -211,13 +212,6 @@ def _scratch(layer: Words) -> int:
     return 0 if layer.direct else 8 * layer.fours
 
 
-def requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "QConv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
-
-
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Words = tile.site.analysis
@@ -312,7 +306,7 @@ def _kernel(op: str, name: str) -> Kernel:
         engine="dsp",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=product_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=_instructions,

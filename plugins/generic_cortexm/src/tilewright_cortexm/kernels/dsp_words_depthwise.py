@@ -15,10 +15,10 @@ from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, centred_weights, sum_bounds, windows_of
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise
 from tilewright_cortexm.kernels.dsp_words import Words, parameters, refused_numbers, refused_rounding, wide_reason
 from tilewright_cortexm.kernels.products import Rows
-from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ KERNELS = (
         engine="dsp",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: 8 * tile.site.analysis.weights[0].size,
         instructions=_instructions,

@@ -15,7 +15,6 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import requires
 from tilewright_cortexm.kernels.float_products import (
     BYTES,
     OUTPUTS,
@@ -26,7 +25,7 @@ from tilewright_cortexm.kernels.float_products import (
     of_rows,
     taps_inside,
 )
-from tilewright_cortexm.kernels.row_tiles import image_access, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def _kernel(kind: str, unit: _Costs) -> Kernel:
         engine=unit.engine,
         match=refused_or_windows,
         access=depthwise_access,
-        requires=requires,
+        requires=image_layouts,
         pack=packed,
         instructions=lambda tile: _instructions(tile, unit),
         values=lambda call: _values(call, unit),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
-from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import (
     Call,
     CodeFragments,
@@ -29,7 +29,14 @@ from tilewright.api.kernel import (
 )
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import Rows, conv_rows, gemm_rows
-from tilewright_cortexm.kernels.row_tiles import image_access, in_rows, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import (
+    image_access,
+    in_rows,
+    product_layouts,
+    row_fields,
+    tile_columns,
+    tile_rows,
+)
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -185,13 +192,6 @@ def _access(site: Matched) -> Access:
     return whole({"A": site.input(0).shape, **constants}, {"Y": site.output.shape})
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "Conv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
-
-
 def _instructions(tile: TileShape, unit: UnitCosts) -> float:
     layer: FloatLayer = tile.site.analysis
     rows, clip = layer.rows, layer.clip
@@ -285,7 +285,7 @@ def _kernel(op: str) -> Kernel:
         engine=HELIUM.engine,
         match=float_layer,
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=_pack,
         instructions=lambda tile: _instructions(tile, HELIUM),
         values=_values,

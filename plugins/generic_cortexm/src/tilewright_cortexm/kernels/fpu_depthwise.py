@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, Windows
-from tilewright_cortexm.kernels.depthwise import requires
 from tilewright_cortexm.kernels.float_depthwise import (
     DEPTHWISE_CALL,
     depthwise_access,
@@ -22,7 +21,7 @@ from tilewright_cortexm.kernels.float_depthwise import (
 )
 from tilewright_cortexm.kernels.float_products import OUTPUTS, clip_of, taps_inside
 from tilewright_cortexm.kernels.fpu_products import edges
-from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 _NEIGHBOURS = 3  # pixels of a row at a time, and columns of their kernels
@@ -91,7 +90,7 @@ KERNELS = (
         engine="dsp",
         match=refused_or_windows,
         access=depthwise_access,
-        requires=requires,
+        requires=image_layouts,
         pack=packed,
         instructions=_instructions,
         values=_values,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
-from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import (
     Call,
     CodeFragments,
@@ -44,7 +44,7 @@ from tilewright_cortexm.kernels.float_products import (
 )
 from tilewright_cortexm.kernels.product_parts import LOOP, share
 from tilewright_cortexm.kernels.products import Rows, conv_rows, gemm_rows
-from tilewright_cortexm.kernels.row_tiles import image_access, in_rows, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, in_rows, product_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -109,13 +109,6 @@ def _access(site: Matched) -> Access:
         return whole({"A": a, **constants}, {"Y": y})
     text = f"{LOOP} : A[{', '.join((':',) * (len(a) - 1) + (LOOP,))}] W[:] B[:] -> Y[{', '.join(':' * len(y))}]"
     return parse_map(text).bind({"A": a, **constants, "Y": y})
-
-
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "Conv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
 def _accumulates(site: Matched) -> PartialSums | None:
@@ -271,7 +264,7 @@ def _kernel(op: str) -> Kernel:
         engine="dsp",
         match=fpu_layer,
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=_pack,
         accumulates=_accumulates,
         instructions=_instructions,

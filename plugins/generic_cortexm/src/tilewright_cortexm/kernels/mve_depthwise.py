@@ -15,10 +15,10 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise
 from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.mve_rows import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -172,7 +172,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         engine="mve",
         match=match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=_instructions,

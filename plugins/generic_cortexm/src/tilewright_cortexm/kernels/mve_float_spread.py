@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
-from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, c_functions, windows_of
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.float_products import (
@@ -27,7 +27,7 @@ from tilewright_cortexm.kernels.float_products import (
     taps_inside,
 )
 from tilewright_cortexm.kernels.products import Rows, conv_rows, gemm_rows
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, product_layouts, row_fields, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -102,13 +102,6 @@ def _access(site: Matched) -> Access:
     if site.node.op == "Conv":
         return image_access(site, windows_of(site.node).two_axes, constants)
     return whole({"A": site.input(0).shape, **constants}, {"Y": site.output.shape})
-
-
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "Conv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
 def _instructions(tile: TileShape, unit: UnitCosts) -> float:
@@ -213,7 +206,7 @@ def _kernel(op: str, name: str, match: Callable[[Site], Rows | str], unit: UnitC
         engine="mve",
         match=match,
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=_pack,
         instructions=lambda tile: _instructions(tile, unit),
         values=_values,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up
-from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, weight_bits
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_nibbles import refused, words_of
@@ -51,7 +51,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import in_stripe
+from tilewright_cortexm.kernels.row_tiles import in_stripe, product_layouts
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_fragment, c_template, each_of, mve_block
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -149,13 +149,6 @@ def _access(site: Matched) -> Access:
     if site.analysis.nibbles:
         return product_access(site, constants, pixels_together(rows))
     return part_access(site, constants, pixels_together(rows), LANES)
-
-
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "QConv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
 def _instructions(tile: TileShape) -> float:
@@ -293,7 +286,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         target="cortex-m",
         engine="mve",
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=_pack,
         scratch_bytes=_tile_scratch,
         instructions=_instructions,

@@ -15,7 +15,7 @@ import numpy as np
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.dsp_words import Words, described, parameters, requires, words_of
+from tilewright_cortexm.kernels.dsp_words import Words, described, parameters, words_of
 from tilewright_cortexm.kernels.mve_packing import CHANNELS, LANES, fours, in_steps
 from tilewright_cortexm.kernels.mve_rows import (
     all_pixels,
@@ -33,7 +33,7 @@ from tilewright_cortexm.kernels.mve_rows import (
     steps_of,
 )
 from tilewright_cortexm.kernels.products import CALL, Rows, fields, product_access, rows_of
-from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
+from tilewright_cortexm.kernels.row_tiles import in_stripe, product_layouts, row_fields
 from tilewright_cortexm.kernels.sources import MVE_WORDS_BLOCK, c_template, each_of, limits_name, mve_block
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _kernel(op: str, name: str) -> Kernel:
         engine="mve",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=product_layouts,
         pack=_pack,
         scratch_bytes=_tile_scratch,
         instructions=_instructions,

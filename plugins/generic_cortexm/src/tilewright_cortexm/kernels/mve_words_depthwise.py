@@ -12,7 +12,7 @@ import numpy as np
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, requires
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise
 from tilewright_cortexm.kernels.dsp_words import parameters, refused_numbers, refused_rounding, wide_reason
 from tilewright_cortexm.kernels.dsp_words_depthwise import describe_words, products_of, words_layer
 from tilewright_cortexm.kernels.mve_depthwise import (
@@ -27,7 +27,7 @@ from tilewright_cortexm.kernels.mve_depthwise import (
     unroll_of,
 )
 from tilewright_cortexm.kernels.mve_rows import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.row_tiles import row_fields
+from tilewright_cortexm.kernels.row_tiles import image_layouts, row_fields
 from tilewright_cortexm.kernels.sources import c_template, each_of, limits_name
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ KERNELS = (
         engine="mve",
         match=_match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=depthwise_instructions,

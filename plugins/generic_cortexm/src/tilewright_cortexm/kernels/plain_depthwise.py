@@ -13,10 +13,10 @@ import numpy as np
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, requires
+from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
-from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_layouts, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -156,7 +156,7 @@ def _kernel(unit: str) -> Kernel:
         engine=unit,
         match=_match,
         access=_access,
-        requires=requires,
+        requires=image_layouts,
         pack=_pack,
         scratch_bytes=_scratch,
         instructions=lambda tile: _instructions(tile, of),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up
-from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
@@ -30,6 +30,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
+from tilewright_cortexm.kernels.row_tiles import product_layouts
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -123,13 +124,6 @@ def _access(site: Matched) -> Access:
     return product_access(site, {"W": (weights,), "P": (layer.rows.y_step * (1 + layer.form.stored),)}, 1)
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "QConv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
-
-
 def _instructions(tile: TileShape, of: _Unit) -> float:
     """Executed instructions."""
     layer: _Layer = tile.site.analysis
@@ -195,7 +189,7 @@ def _kernel(op: str, name: str) -> Kernel:
         engine=name,
         match=_match,
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=lambda site: _pack(site, unit),
         instructions=lambda tile: _instructions(tile, unit),
         describe=_describe,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
-from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
@@ -30,6 +30,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
+from tilewright_cortexm.kernels.row_tiles import product_layouts
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -125,13 +126,6 @@ def _access(site: Matched) -> Access:
     return product_access(site, {"W": (outputs * layer.values,), "P": (outputs * (1 + layer.form.stored),)}, 1)
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
-    if site.node.op == "QConv":
-        layout = channels_last(len(site.output.shape))
-        return {"X": layout, "Y": layout}
-    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
-
-
 def _scratch(tile: TileShape) -> int:
     layer: _Layer = tile.site.analysis
     return 4 * layer.values * layer.pixels
@@ -208,7 +202,7 @@ def _kernel(op: str, name: str) -> Kernel:
         engine=name,
         match=_match,
         access=_access,
-        requires=_requires,
+        requires=product_layouts,
         pack=lambda site: _pack(site, unit),
         scratch_bytes=_scratch,
         instructions=lambda tile: _instructions(tile, unit),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tilewright.api.graph import Site
+from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, TileShape, Windows
 from tilewright.api.operator import Access, parse_map, whole
 
@@ -29,6 +29,19 @@ def image_access(
     taps = f"y<{windows.kernel[0]} x<{windows.kernel[1]}"
     text = f"h w {taps} : X[:, :, {rows}?, {columns}?] {packed} -> Y[:, :, h, w]"
     return parse_map(text).bind({"X": x, **constants, "Y": y})
+
+
+def image_layouts(site: Site) -> Mapping[str, Layout]:
+    """Of a kernel that reads and writes images: channels are neighbours."""
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def product_layouts(site: Site) -> Mapping[str, Layout]:
+    """Of a kernel of convolutions and matrices: images with neighbouring channels, matrices as they are."""
+    if site.node.op in ("Conv", "QConv"):
+        return image_layouts(site)
+    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
 def tile_rows(tile: TileShape) -> int:
