@@ -80,5 +80,18 @@ def test_patterns_and_pieces_of_names(pattern: str, names: list[str]) -> None:
 
 
 def test_a_pattern_that_nothing_is_called_like_is_refused() -> None:
-    with pytest.raises(TilewrightError, match="board 'avr\\*' is not installed"):
+    with pytest.raises(TilewrightError, match="is called like 'avr\\*'") as refused:
         boards_called("avr*", BOARDS)
+    assert "did you mean" not in str(refused.value) and "tilewright boards" in str(refused.value)
+
+
+def test_a_pattern_is_compared_with_how_names_begin() -> None:
+    with pytest.raises(TilewrightError, match="is called like 'stm33'") as refused:
+        boards_called("stm33", BOARDS)
+    assert "did you mean 'stm32'?" in str(refused.value) and "tilewright boards stm32" in str(refused.value)
+
+
+def test_where_no_board_is_installed_the_package_is_named() -> None:
+    with pytest.raises(TilewrightError, match="no board is installed") as refused:
+        boards_called("stm32*", {})
+    assert "pip install tilewright-boards" in str(refused.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tilewright.config.boards import read_board
 from tilewright.errors import TilewrightError, plugin_error, typed
-from tilewright.errors.suggestions import did_you_mean
+from tilewright.errors.suggestions import did_you_mean, nearest
 from tilewright.ir.machines.board import Board
 from tilewright.plugins.kinds import announced_names
 
@@ -51,7 +51,7 @@ def demand_boards() -> Mapping[str, Board]:
     """The same, at least one. TilewrightError TW8001 (exit 8)."""
     boards = installed_boards()
     if not boards:
-        raise plugin_error("TW8001", "no board is installed", fix=(f"pip install {_PACKAGE}",))
+        raise _no_board()
     return boards
 
 
@@ -63,8 +63,27 @@ def boards_called(pattern: str, boards: Mapping[str, Board]) -> tuple[Board, ...
     wanted = plain if set(plain) & set("*?[") else f"*{plain}*"
     result = [board for board in boards.values() if fnmatchcase(board.name, wanted)]
     if not result:
-        raise _not_installed(pattern, boards)
+        raise _none_called(pattern, boards)
     return tuple(sorted(result, key=lambda board: (board.name != board.part, board.name)))
+
+
+def _no_board() -> TilewrightError:
+    return plugin_error("TW8001", "no board is installed", fix=(f"pip install {_PACKAGE}",))
+
+
+def _none_called(pattern: str, boards: Mapping[str, Board]) -> TilewrightError:
+    """Pieces are looked for at the beginning of names: of `stm33` is meant `stm32`."""
+    if not boards:
+        return _no_board()
+    piece = pattern.strip("*").casefold()
+    meant = nearest(piece, sorted({name[: len(piece)] for name in boards}))
+    step = typed("tilewright", "boards", *([meant] if meant else []), gives="lists them")
+    return plugin_error(
+        "TW8001",
+        f"no board or part that is installed is called like '{pattern}'",
+        details=(*([f"did you mean '{meant}'?"] if meant else []), f"installed: {len(boards):,} boards and parts"),
+        fix=(step,),
+    )
 
 
 def _not_installed(name: str, boards: Mapping[str, Board]) -> TilewrightError:

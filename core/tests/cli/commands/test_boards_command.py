@@ -54,7 +54,8 @@ def test_all_of_them_parts_first(run: Any) -> None:
 def test_those_of_a_pattern(run: Any) -> None:
     assert [row["name"] for row in json.loads(run("boards", "ki*", "--json", "-").out)] == ["kit"]
     said = run("boards", "avr")
-    assert said.code == 8 and "error[TW8001]: board 'avr' is not installed" in said.err
+    assert said.code == 8 and "error[TW8001]: no board or part that is installed is called like 'avr'" in said.err
+    assert "tilewright boards chip" in run("boards", "chap").err
 
 
 def test_one_has_its_memories_and_where_they_are_known_from(run: Any) -> None:
