@@ -29,7 +29,7 @@ class NumberedEngine:
 def engine_number(tiling: TiledStep) -> NumberedEngine:
     """The engine on which the kernel of a step has its jobs."""
     engines = tiling.platform.engines
-    name = tiling.box.analysis.members[tiling.number].space.engine.name
+    name = tiling.book.allocated.tiled.scheduled.bound.bindings[tiling.step.name].engine
     at = next((number for number, engine in enumerate(engines) if engine.name == name), 0)
     return NumberedEngine(number=at, engine=engines[at])
 

@@ -260,7 +260,7 @@ def _not_fusible(machine: ScheduledMachine, access: Access, step: Step, operands
     """Why a step can be in no region of several."""
     node = machine.nodes[step.name]
     kernel = machine.bound.bindings[step.name].kernel
-    if kernel.pack_tile:
+    if kernel.packs_late:
         return "its constants are packed for tiles of its own"
     wanted, near = [item for item in operands if item.name in kernel.align], machine.platform.inner
     if near and any(machine.path(item, kernel, near) is None for item in wanted):
