@@ -28,7 +28,15 @@ from tilewright.lower.operands.operand_bindings import (
 )
 from tilewright.lower.operands.scope import declared, spans_declared, used
 from tilewright.lower.steps.core_share import CoreShare, core_share
-from tilewright.lower.steps.engine_jobs import BEHIND, engine_number, finishing, job_start, job_wait
+from tilewright.lower.steps.engine_jobs import (
+    BEHIND,
+    declared_windows,
+    engine_number,
+    finishing,
+    job_start,
+    job_wait,
+    job_windows,
+)
 from tilewright.lower.tiles.parts import boxes_declared, distance, named, scope, span_names
 from tilewright.lower.tiles.tile_nest import extents_of
 from tilewright.lower.tiles.tile_operands import OperandLocation, TiledStep
@@ -113,8 +121,12 @@ def _statements(
     )
     if not kernel.wait or phase == "finish":
         return begun, _charge(tiling, share)
-    engine = engine_number(tiling)
-    started = (begun, job_start(engine, kernel, operands.given, operands.written, _cycles(tiling, share)))
+    engine, windows = engine_number(tiling), job_windows(kernel, operands.given, operands.written)
+    started: tuple[Statement, ...] = (begun,)
+    if kernel.pack_placed:
+        windows, *watched = declared_windows(kernel, windows)
+        started = (*watched[:-1], begun, watched[-1])
+    started = (*started, job_start(engine, kernel, windows, _cycles(tiling, share)))
     if wait is None:
         return started
     behind = Name(BEHIND) if phase == "wait" else Number(0)
