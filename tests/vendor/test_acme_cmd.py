@@ -8,6 +8,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,7 +67,7 @@ def machine(name: str) -> Platform:
         platform: Platform = CMD.ACME_CMD
         return platform
     sram, flash = CMD.ACME_CMD.memories
-    pad = Memory(name="pad", size_bytes=2 << 10, align=sram.align)
+    pad = replace(sram, name="pad", size_bytes=4 << 10, align=2 << 10, bank_bytes=2 << 10)
     engine = Engine(name="npu", preferred=True, queue=2 if name.endswith("queue") else 1)
     return replace(
         CMD.ACME_CMD, memories=(Memory(name="dram", size_bytes=1 << 20), pad, flash), backing="dram", inner="pad",
@@ -77,8 +78,8 @@ def machine(name: str) -> Platform:
 
 def weights() -> list[Array]:
     """Whole numbers, so that every order of a sum gives the same."""
-    shapes = list(zip(WIDTHS, WIDTHS[1:], strict=False))
-    return [(np.arange(k * n).reshape(k, n) % (7 - 2 * at) - 2).astype(np.float32) for at, (k, n) in enumerate(shapes)]
+    shapes = enumerate(pairwise(WIDTHS))
+    return [(np.arange(k * n).reshape(k, n) % (7 - 2 * at) - 2).astype(np.float32) for at, (k, n) in shapes]
 
 
 X = (np.arange(WIDTHS[0], dtype=np.float32) % 5)[None]
@@ -229,11 +230,14 @@ def test_a_saved_plan_with_other_places_gets_other_commands(tmp_path: Path) -> N
     assert again.artifact.files == plan.artifact.files
 
 
+READS = "pack_placed of 'C' must return what its map says the tile reads"
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (lambda tile: {"C": np.zeros((1, 7), np.int32)}, "pack_placed of 'C' must return what its map says the tile reads"),
-        (lambda tile: {"C": np.zeros((40, 7), np.int64)}, "pack_placed of 'C' must return what its map says the tile reads"),
+        (lambda tile: {"C": np.zeros((1, 7), np.int32)}, READS),
+        (lambda tile: {"C": np.zeros((40, 7), np.int64)}, READS),
         (lambda tile: {"C": [1, 2]}, "pack_placed of 'C' must return a numpy array"),
         (lambda tile: {"D": np.zeros((40, 7), np.int32)}, "pack_placed must return some of what `pack` has: B, C"),
         (lambda tile: None, "pack_placed must return a mapping from names"),
@@ -292,7 +296,5 @@ def test_the_kit_finds_commands_that_are_others_when_they_are_made_again(tmp_pat
         asked.append(0)
         made[:, 0] += len(asked)
 
-    faults = kernel_faults(
-        matmul, changed(counted), site_of(matmul, inputs, {}, (1,)), inputs, folder=tmp_path
-    )
+    faults = kernel_faults(matmul, changed(counted), site_of(matmul, inputs, {}, (1,)), inputs, folder=tmp_path)
     assert faults == ["kernel 'acme.rows': `pack_placed` gives another 'C' when it is asked again"]

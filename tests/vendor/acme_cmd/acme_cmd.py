@@ -1,8 +1,8 @@
 """The Acme CMD: two cores, and an engine beside them that executes a stream of commands out of the flash.
 
-A command multiplies one row of a matrix by a vector. It names what it reads and writes by a base register and an offset,
-so that the flash never changes, wherever the application keeps its memory. Row and vector are read at the same time: the
-memory has two banks, and each has to be in one of its own.
+A command multiplies one row of a matrix by a vector. It names what it reads and writes by a base register and an
+offset, so that the flash never changes, wherever the application keeps its memory. The engine reads the vector while it
+writes results: they are in different banks of the memory.
 """
 
 from __future__ import annotations
@@ -68,14 +68,18 @@ def commands(tile: PlacedTile) -> Arrays:
 ROWS = Kernel(
     name="acme.rows", op="MatMul", target="acme-cmd", engine="npu", match=match,
     access="n k : A[...,k] B[n,:] C[n,:] -> Y[...,n]", pack=pack, pack_placed=commands,
-    cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k"), source=DRIVER, includes=("<stdint.h>",),
-    call="acme_execute(${C}, (const uintptr_t[]){${', '.join('(uintptr_t)' + base for base in bases)}}, ${loops['n']});",
+    banks=(("A", "Y"),), cycles=lambda tile: 30.0 + tile.extent("n") * tile.extent("k"), includes=("<stdint.h>",),
+    values=lambda call: {"table": ", ".join(f"(uintptr_t){base}" for base in call.bases)}, source=DRIVER,
+    call="acme_execute(${C}, (const uintptr_t[]){${table}}, ${loops['n']});",
     wait="acme_join(${behind});",
 )  # fmt: skip
 
 ACME_CMD = Platform(
     name="acme-cmd", summary="Acme CMD: two cores, an engine that executes commands",
-    memories=(Memory(name="sram", size_bytes=64 << 10), Memory(name="flash", size_bytes=1 << 20, kind="const")),
+    memories=(
+        Memory(name="sram", size_bytes=4 << 10, align=1 << 10, bank_bytes=1 << 10),
+        Memory(name="flash", size_bytes=1 << 20, kind="const"),
+    ),
     engines=(Engine(name="cores", cores=2), Engine(name="npu", preferred=True)), runners=("twin",),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.allocation import Block, Place, Pool, Problem
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.operand_banks import BankDemand, bank_demands
 from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
 from tilewright.ir.rounding import align_up
 
@@ -96,6 +97,7 @@ class Request:
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
     regions: tuple[BlockArray, ...] = ()  # what lasts from run to run, apart from the pools
     chosen: frozenset[str] = frozenset()  # buffers of `problem` whose offsets are fixed, although nobody demands them
+    demands: tuple[BankDemand, ...] = ()  # which blocks kernels want in banks
     others: tuple[Problem, ...] = ()  # with other offsets of what is `chosen`: whichever gives the better plan
 
 
@@ -138,6 +140,7 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,
         regions=_regions(lasting),
+        demands=bank_demands(tiled, decisions),
     )
 
 

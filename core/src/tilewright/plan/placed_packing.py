@@ -14,14 +14,13 @@ from functools import cached_property
 from tilewright.ir.access.index_map import Box, Window
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import OperandPlace, PlacedTile
-from tilewright.ir.plans.constant_copies import read_as
 from tilewright.ir.plans.operand_bases import bases_of
+from tilewright.ir.plans.operand_buffers import lone_steps, operand_buffers, scratch_buffer
 from tilewright.ir.plans.plan_id import plan_id
-from tilewright.ir.plans.region import Copy, Cut, Region
+from tilewright.ir.plans.region import Copy, Cut, Region, key_of
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.plans.tile_packing import TilePacking, parts_of
 from tilewright.ir.tensors.layout import strides
-from tilewright.tile.cost.footprint import tile_buffer_name
 from tilewright.tile.machine import ScheduledMachine, StepOperand
 
 
@@ -43,7 +42,7 @@ def packed_for_places(plan: Allocated, operators: Mapping[str, Operator]) -> All
     scheduled = plan.tiled.scheduled
     bound, constants = scheduled.bound, dict(scheduled.bound.constants)
     machine: ScheduledMachine | None = None
-    for region in plan.tiled.regions:
+    for region in lone_steps(plan.tiled):
         layer = bound.layers[region.name]
         if layer.kernel.pack_placed is None:
             continue
@@ -86,30 +85,25 @@ class _StepPlaces:
 
     @property
     def _scratch(self) -> str:
-        return f"{self.region.name}.scratch"
+        return scratch_buffer(self.region)
 
     @cached_property
     def _bases(self) -> Mapping[str, int]:
         """By buffer, in the order of the operands."""
-        names = [name for operand in self._operands for name in self._buffers(operand)]
+        names = [name for own in self._buffers.values() for name in own]
         there = {buffer.name for buffer in self.plan.tiled.buffers}
         return bases_of([*names, *([self._scratch] if self._scratch in there else [])], self.plan)
 
-    def _buffers(self, operand: StepOperand) -> tuple[str, ...]:
-        """Those in which the kernel finds an operand."""
-        for at in reversed(range(len(self.region.hops))):
-            if copy := self._copy(operand, at):
-                memory = self.region.hops[at].inner
-                numbers = range(copy.buffers)
-                return tuple(tile_buffer_name(self.region.name, operand.name, memory, number) for number in numbers)
-        return (operand.buffer or read_as(operand.value, self.plan.decisions, self.region.name),)
+    @cached_property
+    def _buffers(self) -> Mapping[str, tuple[str, ...]]:
+        return operand_buffers(self.region, self.machine.scheduled, self.plan.decisions)
 
     def _copy(self, operand: StepOperand, hop: int) -> Copy | None:
-        return self.region.hops[hop].copies.get(f"{self.region.name}.{operand.name}")
+        return self.region.hops[hop].copies.get(key_of(self.region.name, operand.name))
 
     def _place(self, operand: StepOperand, visits: Sequence[TileVisit]) -> OperandPlace:
         """Of the tile's first element."""
-        layer, names = self.machine.bound.layers[self.region.name], self._buffers(operand)
+        layer, names = self.machine.bound.layers[self.region.name], self._buffers[operand.name]
         access = layer.access
         window = access.window(operand.name, visits[-1].box if visits else layer.whole.box)
         for at in reversed(range(len(visits))):

@@ -154,8 +154,7 @@ class OperandPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedTile(TileShape):
-    """The same where it is known which bytes its operands are: what constants that hold addresses are made of.
-    """
+    """The same where it is known which bytes its operands are: what constants that hold addresses are made of."""
 
     places: Mapping[str, OperandPlace]  # by operand, packed constants included; "scratch", where there is any
 
@@ -248,6 +247,10 @@ class Kernel:
     align: Mapping[str, int] = field(
         default_factory=dict
     )  # operand or "scratch" -> a power of two: where it begins, whole or a tile, the address is a multiple of it
+    banks: tuple[
+        tuple[str, ...], ...
+    ] = ()  # operands, or "scratch", that each lie in one bank of their memory, where it
+    # has banks (`Memory.bank_bytes`), no two of a group in the same
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     blocks: Mapping[str, int] = field(
         default_factory=dict

@@ -88,11 +88,13 @@ class TilePacking:
             "pack_tile", self.kernel.pack_tile, TileShape(site=self.site, access=self.access, box=box)
         )
 
-    def _answered(self, hook: str, function: Callable[[Any], Mapping[str, Array]] | None, tile: object) -> Any:
+    def _answered(
+        self, hook: str, function: Callable[[Any], Mapping[str, Array]] | None, tile: object
+    ) -> Mapping[str, Array]:
         if function is None:
             return {}
         owner = f"kernel '{self.kernel.name}'"
-        answer = demand_mapping(function(tile), owner, function, hook)
+        answer: Mapping[str, Array] = demand_mapping(function(tile), owner, function, hook)
         if not answer.keys() <= self.packed.keys():
             wanted = f"some of what `pack` has: {', '.join(self.packed)}"
             raise wrong_answer(owner, function, hook, sorted(answer), wanted)

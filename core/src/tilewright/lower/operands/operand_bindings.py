@@ -80,7 +80,7 @@ def scratch_operand(pointer: str, size: int) -> Operand:
 def base_parameters(buffers: Iterable[str], book: AddressBook) -> tuple[Parameter, ...]:
     """The pointers from which buffers are reached, numbered as `bases_of` does."""
     numbers = bases_of(buffers, book.allocated)
-    first = {number: buffer for buffer, number in reversed(numbers.items())}
+    first = {number: buffer for buffer, number in reversed([*numbers.items()])}
     return tuple(book.of_buffer(first[number]).parameter for number in range(len(first)))
 
 

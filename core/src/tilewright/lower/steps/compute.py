@@ -124,8 +124,8 @@ def _statements(
     engine, windows = engine_number(tiling), job_windows(kernel, operands.given, operands.written)
     started: tuple[Statement, ...] = (begun,)
     if kernel.pack_placed:
-        windows, *watched = declared_windows(kernel, windows)
-        started = (*watched[:-1], begun, watched[-1])
+        windows, declaration, named, forgotten = declared_windows(kernel, windows)
+        started = (declaration, named, begun, forgotten)
     started = (*started, job_start(engine, kernel, windows, _cycles(tiling, share)))
     if wait is None:
         return started

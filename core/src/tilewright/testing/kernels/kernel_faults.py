@@ -62,9 +62,9 @@ def kernel_faults(
 
     It runs whole, in the layouts that it prefers and in random ones (but for those that it requires); in place, where
     it says that outputs may have bytes of inputs; in tiles, multiples of what it takes; where it splits reductions in
-    parts of them; and with one value for each two inputs that can be one, as in x * x. What nobody has written is poison, and so is padding that may be anything, operands are aligned to
-    `align` bytes and no better, and what is beside them is out of reach. TilewrightError TW8062 where a function
-    answers what it may not.
+    parts of them; and with one value for each two inputs that can be one, as in x * x. What nobody has written is
+    poison, and so is padding that may be anything, operands are aligned to `align` bytes and no better, and what is
+    beside them is out of reach. TilewrightError TW8062 where a function answers what it may not.
     """
     called = as_called(operator, kernel, site, inputs)
     layer = called if isinstance(called, str) else matched(called.operator, called.kernel, called.site)
@@ -167,11 +167,11 @@ def _attempts_on_one_value(layer: Layer, inputs: Sequence[Array | None], align: 
         if isinstance(again, str) or layouts is None:
             continue
         said = f"with one value as {' and '.join(repeated.operands)}"
-        ways = {said: False, f"{said}, in place": True} if _in_place_of_both(again, repeated, layouts) else {said: False}
+        ways = (
+            {said: False, f"{said}, in place": True} if _in_place_of_both(again, repeated, layouts) else {said: False}
+        )
         for name, in_place in ways.items():
-            trial = whole_trial(
-                operator, kernel, repeated.site, given, layouts=layouts, in_place=in_place, align=align
-            )
+            trial = whole_trial(operator, kernel, repeated.site, given, layouts=layouts, in_place=in_place, align=align)
             yield _Attempt(name=name, trial=trial, layer=again, inputs=given)
         halves = _halves(again)
         trial = tiled_trial(again, given, cuts=halves, layouts=layouts, align=align)

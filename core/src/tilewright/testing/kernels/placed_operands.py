@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _APART = 64  # bytes, at least: what a base is away from the next
 
 
-def packed_for(layer: Layer, tile: TileShape, operands: Sequence[str], skipped: Mapping[str, int]) -> Mapping[str, Array]:
+def packed_for(
+    layer: Layer, tile: TileShape, operands: Sequence[str], skipped: Mapping[str, int]
+) -> Mapping[str, Array]:
     """The packed constants with what this tile reads. `operands` are in the order of their pointers; `skipped` is how
     many bytes behind its pointer the tile's first element is. TilewrightError TW8062 for what no tile can read.
     """

@@ -74,8 +74,7 @@ def _candidates(first: Array | None, second: Array | None) -> Iterator[Array]:
 def _repeated(
     operator: Operator, site: Site, inputs: Sequence[Array | None], both: tuple[int, int], array: Array
 ) -> tuple[Site, tuple[Array | None, ...]] | None:
-    first, second = both
-    tensor = site.input(first)
+    tensor = site.input(both[0])
     value = Tensor(name=tensor.name, dtype=tensor.dtype, shape=array.shape, quantization=tensor.quantization)
     names = tuple(tensor.name if at in both else name for at, name in enumerate(site.node.inputs))
     tensors = tuple(value if at in both else other for at, other in enumerate(site.inputs))
