@@ -127,10 +127,8 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
             lasting.append((buffer, block))
             continue
         (placed if first.kind == "ram" else constants).append(block)
-    ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
     aliases = tuple(aliased_buffers_of(tiled))
-    ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
-    const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
+    ram, const = _pools(platform, "ram"), _pools(platform, "const")
     free = Problem(blocks=tuple(placed), pools=ram)
     problem, *others = with_aliases(free, aliases)
     return Request(
@@ -215,6 +213,11 @@ def _block(buffer: Buffer, pools: tuple[str, ...], decisions: Decisions) -> Bloc
         pools=pools,
         fixed_offset=decisions.offsets.get(buffer.name),
     )
+
+
+def _pools(platform: Platform, kind: Literal["ram", "const"]) -> tuple[Pool, ...]:
+    """The memories of one kind that are ours."""
+    return tuple(_pool(memory, platform) for memory in platform.of_kind(kind) if memory.managed_by == "tilewright")
 
 
 def _pool(memory: Memory, platform: Platform) -> Pool:

@@ -75,8 +75,6 @@ def kernel_faults(
     if changed := _changed_constants(operator, kernel, site):
         return [f"kernel '{kernel.name}': {changed} when it is asked again"]
     attempts = list(_attempts(layer, inputs, np.random.default_rng(seed), align))
-    if not layer.kernel.stores:
-        attempts += _attempts_on_one_value(layer, inputs, align)
     said = f"kernel '{kernel.name}' (C: {', '.join(c_functions_called(attempts[0].trial))})"
     try:
         answers: Sequence[Any] = outcomes([_told(attempt.trial) for attempt in attempts], folder, flags)
@@ -84,8 +82,8 @@ def kernel_faults(
         return [f"{said} does not compile: {_first_error(failure)}"]
     faults = []
     for attempt, answer in zip(attempts, answers, strict=True):
-        site, given = attempt.layer.site, attempt.inputs
-        wrong = [answer] if isinstance(answer, str) else result_errors(operator, site, given, answer)
+        asked = attempt.layer.site, attempt.inputs
+        wrong = [answer] if isinstance(answer, str) else result_errors(operator, *asked, answer)
         faults += [f"{said} {attempt.name}: {error}" for error in wrong]
     return faults
 
@@ -156,12 +154,13 @@ def _attempts(
     if parts := random_parts(layer, random):
         both = {**cuts, **parts}
         yield attempt(f"in parts {both}", tiled_trial(layer, inputs, cuts=both, layouts=preferred, align=align))
+    yield from _attempts_on_one_value(layer, inputs, align)
 
 
 def _attempts_on_one_value(layer: Layer, inputs: Sequence[Array | None], align: int) -> Iterator[_Attempt]:
     """The same with one value for two operands, where the kernel takes that: at one address, in place, in tiles."""
     operator, kernel = layer.operator, layer.kernel
-    for repeated in repeated_values(operator, layer.site, inputs):
+    for repeated in () if kernel.stores else repeated_values(operator, layer.site, inputs):
         again, given = matched(operator, kernel, repeated.site), repeated.inputs
         layouts = None if isinstance(again, str) else shared_layouts(again, repeated.operands)
         if isinstance(again, str) or layouts is None:

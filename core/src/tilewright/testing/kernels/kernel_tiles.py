@@ -94,9 +94,8 @@ def tiled_trial(
     boxes = list(tile_boxes(access, cuts))
     arrays = _arrays(layer, inputs, boxes)
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
-    chosen_layouts = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
-    stored = {name: chosen_layouts.get(name, row_major(array.ndim)) for name, array in arrays.items()}
-    tiles = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
+    chosen = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
+    tiles = [_near(name, array, chosen.get(name), access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
     call = _call(kernel, layer.site, access, tiles, scratch_bytes)
     sums: Array = np.zeros(0)
@@ -110,8 +109,7 @@ def tiled_trial(
             scratch[...] = POISONS[number % 2]
             if all(box[loop.name][0] == 0 for loop in reductions):
                 sums[...] = _poison(sums.dtype)
-            if kernel.pack_placed:
-                _pack_places(layer, box, tiles, list(buffers))
+            _pack_places(layer, box, tiles, list(buffers))
             _fetch(tiles, access, box)
             values = _values({item.name: access.window(item.name, box) for item in tiles}, box)
             words = (ctypes.c_int32 * max(len(values), 1))(*values)
@@ -142,7 +140,9 @@ def run_whole_and_tiled(
 
 
 def _pack_places(layer: Layer, box: Box, tiles: Sequence[_Near], buffers: Sequence[str]) -> None:
-    """Let constants hold the places that operands have in this tile."""
+    """Let constants hold the places that operands have in this tile, where the kernel packs such."""
+    if layer.kernel.pack_placed is None:
+        return
     packed = packed_for(layer, layer.tile(box), buffers[: len(tiles) + 1], {})
     for item in tiles:
         if item.name in packed:
@@ -178,7 +178,8 @@ def _poison(dtype: np.dtype[np.generic]) -> np.generic:
     return poison
 
 
-def _near(name: str, array: Array, layout: Layout, access: Access, boxes: Sequence[Box]) -> _Near:
+def _near(name: str, array: Array, layout: Layout | None, access: Access, boxes: Sequence[Box]) -> _Near:
+    layout = row_major(array.ndim) if layout is None else layout
     windows = [access.window(name, box) for box in boxes]
     shape = [max((window[axis].extent for window in windows), default=0) for axis in range(array.ndim)]
     stored = np.empty([shape[axis] for axis in layout], array.dtype)
