@@ -15,7 +15,9 @@ from tilewright.api.kernel import (
     Matched,
     Nest,
     Operand,
+    OperandPlace,
     PartialSums,
+    PlacedTile,
     RequantForm,
     Rows,
     Sharing,
@@ -95,6 +97,12 @@ assert accepted.analysis.strides == (1, 1)
 access = vocabulary()["MaxPool"].access(pool)
 tile = TileShape(site=accepted, access=access, box={loop.name: (0, min(loop.extent, 4)) for loop in access.loops})
 assert (tile.extent("h"), tile.extent("c")) == (4, 4)
+
+# %% PlacedTile, OperandPlace
+# What `Kernel.pack_placed` is asked about: the same, and where operands are, as bytes behind base 0 of `Call.bases`.
+place = OperandPlace(base=0, offset_bytes=256, memory="sram")
+placed = PlacedTile(site=accepted, access=access, box=tile.box, places={"X": place})
+assert placed.places["X"].offset_bytes == 256 and placed.extent("h") == 4
 
 # %% Operand, Call
 # What a call is written from. Printed, an operand is the pointer to the tile's first element.

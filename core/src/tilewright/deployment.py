@@ -139,13 +139,15 @@ class Deployment:
     @cached_property
     def allocated(self) -> Allocated:
         """The plan: every decision taken, every byte placed, everything checked."""
-        if isinstance(saved := self._given.get(Allocated), Allocated):
-            return saved
+        from tilewright.plan.placed_packing import packed_for_places
         from tilewright.plan.proposals.other_kernels import is_other
         from tilewright.plan.tile_packing import packed_for_tiles
 
+        if isinstance(saved := self._given.get(Allocated), Allocated):
+            return packed_for_places(saved, self.registry.operators)
         best, bound = self.contest.taken, self.bound
         plan = packed_for_tiles(best.plans[0] if best else self.planning.plan(self.planned_with))
+        plan = packed_for_places(plan, self.registry.operators)
         if is_other(plan.tiled.scheduled.bound, bound):
             self._finished("bind", plan.tiled.scheduled.bound)  # again, with other kernels or nodes
         self._finished("schedule", plan.tiled.scheduled)

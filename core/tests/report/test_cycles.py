@@ -17,6 +17,7 @@ from tilewright.report.cycles import (
     front_table,
     less_memory,
     milliseconds,
+    no_front,
     step_time,
     time_text,
 )
@@ -85,6 +86,24 @@ def test_a_table_has_every_point() -> None:
 
 def test_one_point_is_no_table() -> None:
     assert front_table({"front": front_of((PLAN,))}) == ()
+    assert "this plan alone" in no_front({"front": front_of((PLAN,))})
+
+
+def test_where_nothing_can_be_chosen_the_reason_is_said() -> None:
+    said = no_front({"front": [], "target": {"name": "siracusa"}})
+    assert "on target 'siracusa' cores share steps" in said and "tilewright sweep" in said
+
+
+def test_what_another_line_beats_in_all_that_is_printed_is_no_line() -> None:
+    same = replace(LEAST, cycle_ratio=LEAST.cycle_ratio - 0.0001, ram_bytes=LEAST.ram_bytes + 8, flags="--memory ram=1")
+    asking = replace(same, asks="your application hands over rows of x")
+    better = replace(LEAST, ram_bytes=LEAST.ram_bytes - 8, asks="your application hands over rows of x")
+
+    def lines(*points: FrontPoint) -> int:
+        return len(plain(front_table({"front": front_of((PLAN, *points))})).split("\n")) - 2
+
+    assert lines(LEAST) == 2 and lines(LEAST, same) == 2 and lines(LEAST, asking) == 2
+    assert lines(LEAST, better) == 3  # it asks for more
 
 
 def test_a_report_without_it_names_the_command_that_shows_it() -> None:

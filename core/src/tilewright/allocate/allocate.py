@@ -10,6 +10,7 @@ from typing import Literal
 
 from tilewright.allocate.aliases.aliased_buffers import as_proved
 from tilewright.allocate.auto import cost
+from tilewright.allocate.bank_places import in_banks, not_in_banks
 from tilewright.allocate.limits import raised_limits
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
 from tilewright.allocate.packing.lower_bound import bytes_away, least_bytes_away, lower_bounds
@@ -21,6 +22,7 @@ from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Allocator, Budget, Place, Problem, Solution
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.operand_banks import bank_faults
 from tilewright.ir.plans.plan_id import plan_id
 from tilewright.ir.plans.stages import Allocated, BytesAway, Placement, PoolUse, Tiled
 
@@ -63,7 +65,7 @@ def attempt(
         *_application_uses(tiled, question.application),
     )
     order = [memory.name for memory in platform.memories]
-    return Allocated(
+    plan = Allocated(
         tiled=tiled,
         placements=placements,
         pools=tuple(sorted(pools, key=lambda pool: order.index(pool.memory))),
@@ -71,6 +73,9 @@ def attempt(
         decisions=_complete(tiled, decisions, placements, solution.found_by),
         plan_id=plan_id(tiled, placements),
     )
+    if fault := next(bank_faults(plan), ""):  # of what no allocator places
+        raise not_in_banks(question.demands[0], fault)
+    return plan
 
 
 def constants_overflow(
@@ -185,7 +190,8 @@ def _solved(
     problem = beside(question.problem, arrays, tiled.scheduled.bound.platform)
     solution = solved(problem, allocator, budget)
     if solution.status in ("optimal", "feasible"):
-        return as_proved(problem, solution, question.chosen)
+        solution = as_proved(problem, solution, question.chosen)
+        return in_banks(tiled, question.demands, problem, solution, allocator, budget) if question.demands else solution
     bounds = solution.bounds or lower_bounds(problem)
     limited = [pool for pool in reversed(problem.pools) if pool.capacity_bytes is not None]
     proved = [pool for pool in limited if bounds[pool.name] > (pool.capacity_bytes or 0)]

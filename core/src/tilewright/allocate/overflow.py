@@ -28,6 +28,7 @@ class Overflow:
     step: int  # where most bytes are alive in this memory; -1 for constants
     live: tuple[Buffer, ...]  # there, largest first
     pinned: tuple[str, ...] = ()  # buffers that may not go to another of their memories
+    fault: TilewrightError | None = None  # where it is not for want of bytes: what the user is told
 
     @property
     def excess_bytes(self) -> int:
@@ -64,7 +65,9 @@ def overflow_of(
 
 
 def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) -> TilewrightError:
-    """The error TW5001 (exit 5) for an overflow; `fix` are the changes that were found to help."""
+    """The error TW5001 (exit 5) for an overflow, or its own; `fix` are the changes that were found to help."""
+    if overflow.fault is not None:
+        return overflow.fault
     shorts = _shorts(tiled)
     shown = overflow.live[:_MOST_SHOWN]
     details = [_line(tiled, buffer, shorts, pinned=buffer.name in overflow.pinned) for buffer in shown]

@@ -15,6 +15,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.allocation import Block, Place, Pool, Problem
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.operand_banks import BankDemand, bank_demands
 from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
 from tilewright.ir.rounding import align_up
 
@@ -96,6 +97,7 @@ class Request:
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
     regions: tuple[BlockArray, ...] = ()  # what lasts from run to run, apart from the pools
     chosen: frozenset[str] = frozenset()  # buffers of `problem` whose offsets are fixed, although nobody demands them
+    demands: tuple[BankDemand, ...] = ()  # which blocks kernels want in banks
     others: tuple[Problem, ...] = ()  # with other offsets of what is `chosen`: whichever gives the better plan
 
 
@@ -125,10 +127,8 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
             lasting.append((buffer, block))
             continue
         (placed if first.kind == "ram" else constants).append(block)
-    ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
     aliases = tuple(aliased_buffers_of(tiled))
-    ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
-    const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
+    ram, const = _pools(platform, "ram"), _pools(platform, "const")
     free = Problem(blocks=tuple(placed), pools=ram)
     problem, *others = with_aliases(free, aliases)
     return Request(
@@ -138,6 +138,7 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,
         regions=_regions(lasting),
+        demands=bank_demands(tiled, decisions),
     )
 
 
@@ -212,6 +213,11 @@ def _block(buffer: Buffer, pools: tuple[str, ...], decisions: Decisions) -> Bloc
         pools=pools,
         fixed_offset=decisions.offsets.get(buffer.name),
     )
+
+
+def _pools(platform: Platform, kind: Literal["ram", "const"]) -> tuple[Pool, ...]:
+    """The memories of one kind that are ours."""
+    return tuple(_pool(memory, platform) for memory in platform.of_kind(kind) if memory.managed_by == "tilewright")
 
 
 def _pool(memory: Memory, platform: Platform) -> Pool:

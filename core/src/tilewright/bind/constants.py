@@ -33,14 +33,14 @@ class StoredConstants:
 def store_constants(layers: Mapping[str, Layer], platform: Platform) -> StoredConstants:
     """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name.
 
-    Equal arrays that have to live in different memories, or are packed for tiles, are two.
+    Equal arrays that have to live in different memories, or are packed for tiles or places, are two.
     """
     names: dict[str, Mapping[str, str]] = {}
     arrays: dict[str, Array] = {}
     known: Known = {}
     stored: dict[Layer, Mapping[str, str]] = {}
     for node, layer in layers.items():
-        if layer not in stored or layer.kernel.pack_tile:
+        if layer not in stored or layer.kernel.packs_late:
             stored[layer] = _stored(node, layer, platform, arrays, known)
         names[node] = stored[layer]
     return StoredConstants(names=names, arrays=arrays)
@@ -50,7 +50,7 @@ def _stored(node: str, layer: Layer, platform: Platform, arrays: dict[str, Array
     """The name of each constant of a layer; `arrays` and `known` learn the new ones."""
     mine: dict[str, str] = {}
     for operand, array in _needed(layer).items():
-        own = node if layer.kernel.pack_tile else ""
+        own = node if layer.kernel.packs_late else ""
         key = _digest(array), homes(layer.kernel, operand, platform), own
         if key not in known:
             known[key] = f"{node}.{operand}"

@@ -76,7 +76,7 @@ def render_finish(kernel: Kernel, call: Call) -> Code:
 
 
 def _statements(kernel: Kernel, field: str, call: Call, more: Mapping[str, object] = _NO_MORE) -> Code:
-    names = {**call.operands, "loops": call.extents, **more, **_values(kernel, call)}
+    names = {**call.operands, "loops": call.extents, "bases": call.bases, **more, **_values(kernel, call)}
     with _all_given(kernel, field, names):
         return rendered(getattr(kernel, field), names)
 

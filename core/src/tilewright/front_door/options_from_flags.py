@@ -14,7 +14,7 @@ from tilewright.config.graph_io import CHANNELS_LAST, FLOAT, LAYOUTS, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
 from tilewright.config.memory_rules import AUTO, CopyRule, parse_copy
 from tilewright.config.options import Options
-from tilewright.errors import typed, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.front_door.board_choice import board_from
 from tilewright.ir.machines.board import Board
 from tilewright.ir.plans.decisions import Decisions, IoOwner
@@ -205,6 +205,8 @@ def _decisions(file: Path) -> Decisions:
     try:
         return decisions_from_json(file.read_text(encoding="utf-8"))
     except OSError as error:
+        if file.suffix != ".json" and not file.exists():
+            raise _no_pin(str(file)) from error
         reason = error.strerror or str(error)
     except UnicodeDecodeError:
         reason = "it is no UTF-8 text"
@@ -213,6 +215,17 @@ def _decisions(file: Path) -> Decisions:
         f"cannot read the pinned decisions: {reason}",
         where=str(file),
         fix=("write --pin PATTERN=POOL to keep a tensor or layer in a memory", PINS_FORM),
+    )
+
+
+def _no_pin(text: str) -> TilewrightError:
+    """The error TW1106 (exit 2) for a pattern without a memory."""
+    from tilewright.snapshot.saved_stage import PINS_FORM
+
+    return usage_error(
+        "TW1106",
+        f"'--pin {text}' says no memory, and is no file of decisions",
+        fix=(typed("--pin", f"{text}=MEMORY", gives="keeps what is called so in a memory"), PINS_FORM),
     )
 
 

@@ -67,7 +67,7 @@ def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
     """For a terminal; nothing where there is nothing to choose, and what to type where nobody has looked."""
     if command := front_command(report):
         return (f"memory against cycles: {command}",)
-    points = report["front"]
+    points = _not_beaten(report["front"])
     if len(points) < 2:
         return ()
     rows = [("RAM", "cycles", "with")]
@@ -75,6 +75,28 @@ def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
         (f"{point['ram_bytes']:,} B", f"{point['more_cycles_percent']:+.1f} %", point_text(point)) for point in points
     ]
     return "memory against cycles over layer by layer (estimates)", Table(rows=rows, right=(0, 1), indent=2)
+
+
+def _not_beaten(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Without those that another one beats in all that is printed, and asks nothing more for; this plan stays."""
+
+    def beats(other: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+        shown, least = ((each["ram_bytes"], each["more_cycles_percent"]) for each in (point, other))
+        asks = {"", point.get("asks", "")}
+        return least != shown and least[0] <= shown[0] and least[1] <= shown[1] and other.get("asks", "") in asks
+
+    return [point for point in points if point["chosen"] or not any(beats(other, point) for other in points)]
+
+
+def no_front(report: Mapping[str, Any]) -> str:
+    """What is said instead of a table where there is nothing to choose."""
+    if report["front"]:
+        return "memory against cycles: this plan alone; none was found that takes less of one and no more of the other"
+    target = report["target"]["name"]
+    return (
+        f"memory against cycles: on target '{target}' cores share steps, or tiles are copied, and nothing is computed "
+        "row by row; `tilewright sweep` with several --memory NAME=BYTES compares plans"
+    )
 
 
 def front_command(report: Mapping[str, Any]) -> str:

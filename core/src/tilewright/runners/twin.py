@@ -25,7 +25,7 @@ from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_c
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 from tilewright.runners.write_guard import trespass
 
-RUNTIME = ("twin.h", "clock.c", "copy.c", "engine.c", "memory.c", "team.c")
+RUNTIME = ("twin.h", "clock.c", "commands.c", "copy.c", "engine.c", "memory.c", "team.c")
 WATCHED = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"', "-DTW_RT_ENGINES=1")
 ADDRESS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 THREAD = ("-O1", "-g1", "-fsanitize=thread", "-fno-omit-frame-pointer")
@@ -37,7 +37,7 @@ LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live;
 """
 ENVIRONMENT = {**SANITIZER_OPTIONS, "TSAN_OPTIONS": "halt_on_error=1"}
 CLOCK = "the twin's virtual clock: the platform's estimates for kernels and copies, and who waits for whom"
-OF_JOBS = ("TW7040", "TW7041", "TW7042", "TW7043")  # faults of kernels that run beside the cores
+OF_JOBS = ("TW7040", "TW7041", "TW7042", "TW7043", "TW7044")  # faults of kernels that run beside the cores
 STREAM_SETS = 100  # at the beginning of a long stream: in every order; the rest of it in one
 OUTSIDE = "none"  # what runs before the first step, between two, or after the last
 

@@ -186,14 +186,18 @@ class ScheduledMachine:
 
     def available_bytes(self, memory: str, index: int) -> int | None:
         """Bytes of a memory that tiles of step `index` may take: its size less the runtime, what is pinned there, and
-        what belongs to jobs that run beside the step.
+        what belongs to jobs that run beside the step. Tiles of a kernel that wants operands in banks may take as much
+        as a bank has: so they have places there, whatever their sizes are.
         """
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
             return None
         taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
         taken += sum(self.whole_bytes(job, memory) for job in self._jobs_beside(index))
-        return limit - self.platform.runtime_bytes.get(memory, 0) - taken
+        left = limit - self.platform.runtime_bytes.get(memory, 0) - taken
+        bank_bytes = self.platform.memory(memory).bank_bytes
+        banked = bool(bank_bytes and self.bound.bindings[self.scheduled.steps[index].name].kernel.banks)
+        return min(left, bank_bytes) if banked else left
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
         """What a buffer takes of a memory: its size, up to where the next may begin."""

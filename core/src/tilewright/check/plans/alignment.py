@@ -22,7 +22,7 @@ def alignment_faults(allocated: Allocated, operators: Mapping[str, Operator]) ->
             kernel = bound.bindings[step].kernel
             if not kernel.align:
                 continue
-            addresses = _Addresses(allocated, operators, group.region, step)
+            addresses = OperandAddresses(allocated, operators, group.region, step)
             for operand, align in kernel.align.items():
                 wrong = next((at for at in addresses.of(operand) if at.memory_align % align or at.offset % align), None)
                 if wrong is not None:
@@ -38,7 +38,7 @@ class _Address:
 
 
 @dataclass(frozen=True, slots=True)
-class _Addresses:
+class OperandAddresses:
     """Where the operands of one step begin."""
 
     allocated: Allocated
@@ -51,13 +51,17 @@ class _Addresses:
         if operand == "scratch":
             yield from self._at(f"{self.region.name}.scratch", 0)
             return
-        name, keys = self._names.get(operand, ""), (f"{self.step}.{operand}", *self._others(operand))
-        near = tuple(f"{key}@{hop.inner}#" for hop in self.region.hops[-1:] for key in keys)
-        own = [buffer.name for buffer in self.allocated.tiled.buffers if near and buffer.name.startswith(near)]
+        name, own = self.names.get(operand, ""), self.tiles_of(operand)
         for buffer in own:
             yield from self._at(buffer, 0)
         if not own and name:
             yield from self._where_it_lives(operand, name)
+
+    def tiles_of(self, operand: str) -> list[str]:
+        """The tile buffers of an operand."""
+        keys = (f"{self.step}.{operand}", *self._others(operand))
+        near = tuple(f"{key}@{hop.inner}#" for hop in self.region.hops[-1:] for key in keys)
+        return [buffer.name for buffer in self.allocated.tiled.buffers if near and buffer.name.startswith(near)]
 
     def _where_it_lives(self, operand: str, name: str) -> Iterator[_Address]:
         scheduled = self.allocated.tiled.scheduled
@@ -96,14 +100,14 @@ class _Addresses:
 
     def _others(self, operand: str) -> Iterator[str]:
         """What other steps of the region call the same value or constant, which one copy brings for all of them."""
-        mine = self._names.get(operand)
+        mine = self.names.get(operand)
         for step in self.region.steps:
             if step != self.step:
-                theirs = _Addresses(self.allocated, self.operators, self.region, step)._names
+                theirs = OperandAddresses(self.allocated, self.operators, self.region, step).names
                 yield from (f"{step}.{name}" for name, value in theirs.items() if value == mine)
 
     @property
-    def _names(self) -> Mapping[str, str]:
+    def names(self) -> Mapping[str, str]:
         """By operand the value, or the stored constant."""
         bound = self.allocated.tiled.scheduled.bound
         node = next(node for node in bound.graph.nodes if node.name == self.step)

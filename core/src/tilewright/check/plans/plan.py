@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from tilewright.check.line_buffers.streamed_io import streamed_io_faults
 from tilewright.check.plans.alignment import alignment_faults
+from tilewright.check.plans.banks import bank_faults
 from tilewright.check.plans.dataflow import Replay
 from tilewright.check.plans.deferred_waits import deferred_faults
 from tilewright.check.plans.placement import alive, placement_faults
@@ -29,6 +30,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_copy_faults(allocated),
         *_home_faults(allocated),
         *alignment_faults(allocated, operators),
+        *bank_faults(allocated, operators),
         *streamed_io_faults(allocated),
         *deferred_faults(allocated),
         *Replay(allocated, operators).faults(),

@@ -30,7 +30,7 @@ _SHOWN = ("json_target", "layers", "front")  # parameters that change what is sh
 def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.deployment import Deployment
-    from tilewright.report.cycles import ends_hint, front_table, less_memory
+    from tilewright.report.cycles import ends_hint, front_table, less_memory, no_front
     from tilewright.report.report_json import build_report
     from tilewright.report.streams import hop_costs, hop_parts, hops_json
     from tilewright.report.text import layer_parts, summary_parts
@@ -52,8 +52,8 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     say(*summary_parts(report), *streamed)
     if layers:
         say("", *layer_parts(report))
-    if front and (table := front_table(report)):
-        say("", *table, "")
+    if front:
+        say("", *(front_table(report) or (no_front(report),)), "")
     context = click.get_current_context()
     program = program_typed(context)
     checked = f"{program} check {typed_again(context, leave_out=(*_SHOWN, 'optimize'))}"

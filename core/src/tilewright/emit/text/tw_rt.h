@@ -57,6 +57,10 @@ typedef struct {
 } tw_rt_window;
 
 #ifdef TW_RT_ENGINES
+/* From here on `kernel` gives its engine commands that name these bytes and no others; with a `count` of 0 it has done
+ * so. A runtime may hide all else meanwhile. */
+void tw_rt_engine_names(const char *kernel, const tw_rt_window *windows, uint32_t count);
+
 /* A job of `kernel` has been started, of `part / whole` times so many cycles. What it reads may not change, and what it
  * writes may not be touched, until it is waited for. */
 void tw_rt_engine_start(uint32_t engine, const char *kernel, uint32_t cycles, int32_t part, int32_t whole,
@@ -68,6 +72,13 @@ void tw_rt_engine_wait(uint32_t engine, int32_t behind);
 /* How many jobs have not ended; those that have must still be waited for. */
 uint32_t tw_rt_engine_poll(uint32_t engine);
 #else
+static inline void tw_rt_engine_names(const char *kernel, const tw_rt_window *windows, uint32_t count)
+{
+    (void)kernel;
+    (void)windows;
+    (void)count;
+}
+
 static inline void tw_rt_engine_start(uint32_t engine, const char *kernel, uint32_t cycles, int32_t part, int32_t whole,
         const tw_rt_window *windows, uint32_t count)
 {

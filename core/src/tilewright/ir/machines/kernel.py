@@ -72,6 +72,7 @@ class Call:
     first: str = ""  # C conditions: the tile is the first, the last of a reduction that is cut; "" where none is cut
     last: str = ""
     job: Mapping[str, Operand] = field(default_factory=dict)  # of `Finish`: operands as the engine's job had them
+    bases: tuple[str, ...] = ()  # of a kernel with `pack_placed`, C pointers to bytes: what `OperandPlace.base` numbers
 
     @property
     def is_part(self) -> bool:
@@ -139,6 +140,25 @@ class TileShape:
         return high - low
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandPlace:
+    """Where a call finds an operand: so many bytes behind a base, whose address is known when the program runs.
+
+    A base is the caller's pool of one memory, constants in one memory, or a tensor that stays with the caller.
+    """
+
+    base: int  # which of `Call.bases`
+    offset_bytes: int  # of the tile's first element
+    memory: str  # "": the caller's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedTile(TileShape):
+    """The same where it is known which bytes its operands are: what constants that hold addresses are made of."""
+
+    places: Mapping[str, OperandPlace]  # by operand, packed constants included; "scratch", where there is any
+
+
 def _anything(site: Site) -> None:
     return None
 
@@ -186,6 +206,10 @@ class Kernel:
     operand, `box` is that of the first such tile. Each axis is one loop or `:` in the map; where only the first is a
     loop, a tile is one run of bytes. No two cores share such a loop, and no other step is computed in the same tiles.
 
+    With `pack_placed`, constants that `pack` has made, streams of commands, are packed again once places are known:
+    the window that a tile reads has what it answers for this tile, an array of the window's shape. Such a kernel has no
+    `parallel` and no sums in parts; its `call` hands on `${bases}`, to which the engine adds the offsets.
+
     What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share
     whole blocks where that is faster.
     """
@@ -207,6 +231,7 @@ class Kernel:
     # groups of channels, rows of a pitch; `access`, layouts and `call` are about operands as they are stored
     pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
     pack_tile: Callable[[TileShape], Mapping[str, Array]] | None = None  # a tile -> what it reads of packed constants
+    pack_placed: Callable[[PlacedTile], Mapping[str, Array]] | None = None  # the same, of a tile whose places are known
     weight_bits: tuple[int, ...] = (8,)  # widths of weights that `pack` keeps; one that keeps 8 alone computes narrower
     # ones too, which then count as `more_constants`
     more_constants: Callable[[Matched], int] = _no_bytes  # bytes that `pack` makes beyond what others need, for speed
@@ -222,6 +247,10 @@ class Kernel:
     align: Mapping[str, int] = field(
         default_factory=dict
     )  # operand or "scratch" -> a power of two: where it begins, whole or a tile, the address is a multiple of it
+    banks: tuple[
+        tuple[str, ...], ...
+    ] = ()  # operands, or "scratch", that each lie in one bank of their memory, where it
+    # has banks (`Memory.bank_bytes`), no two of a group in the same
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     blocks: Mapping[str, int] = field(
         default_factory=dict
@@ -255,9 +284,16 @@ class Kernel:
                 raise ValueError(f"kernel '{self.name}': align of {operand} is {align!r}, not a power of two")
         if self.pattern and self.pattern[-1] != self.op:
             raise ValueError(f"kernel '{self.name}' computes {self.op}, and its pattern ends in {self.pattern[-1]}")
+        if self.pack_placed and (self.parallel or self.accumulates is not _never):
+            raise ValueError(f"kernel '{self.name}' has `pack_placed`, and cores share its tiles, or parts its sums")
         if self.stores and (self.pattern or self.access is None):
             lacking = "computes a chain" if self.pattern else "says no `access`, which is over operands as stored"
             raise ValueError(f"kernel '{self.name}' has `stored`, and {lacking}")
+
+    @property
+    def packs_late(self) -> bool:
+        """Whether constants are packed once tiles or places are known: they are one step's alone."""
+        return self.pack_tile is not None or self.pack_placed is not None
 
     @property
     def stores(self) -> bool:

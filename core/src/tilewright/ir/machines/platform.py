@@ -39,6 +39,14 @@ class Memory:
     latency_cycles: float = 0.0
     machine_bytes: int | None = None  # what the machine has, where that is known: a larger limit is a warning
     soft: bool = False  # the limit may be exceeded where nothing else helps: a warning instead of an error
+    bank_bytes: int = 0  # of each bank, a power of two, the first beginning where the memory does; 0: it has none
+
+    def __post_init__(self) -> None:
+        if self.bank_bytes < 0 or self.bank_bytes & (self.bank_bytes - 1):
+            raise ValueError(f"memory '{self.name}': bank_bytes is {self.bank_bytes}, not a power of two")
+        if self.bank_bytes and (self.kind == "const" or self.align % self.bank_bytes):
+            wanted = "a memory of kind ram" if self.kind == "const" else f"align={self.bank_bytes}, a bank's beginning"
+            raise ValueError(f"memory '{self.name}': banks of {self.bank_bytes} bytes need {wanted}")
 
     def access_by(self, engine: str) -> Literal["rw", "ro", "none"]:
         """What an engine may do with this memory."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.plans.operand_banks import bank_faults
 from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.ir.programs.expressions import Expression, Field, Name, Number, Reference
 from tilewright.ir.programs.pending_jobs import StepText, job_fault
@@ -218,7 +219,8 @@ class Program:
 
     def verify(self) -> Program:
         """Return self, or raise ValueError naming the first statement that the memory map does not allow, the first
-        wait or barrier of a step that is not there any more, or what touches a job's bytes before that was waited for.
+        wait or barrier of a step that is not there any more, what touches a job's bytes before that was waited for, or
+        an operand that is not in the bank of a memory in which its kernel wants it.
         """
         names = [step.function for step in self.steps]
         if len(set(names)) != len(names):
@@ -233,7 +235,7 @@ class Program:
             _check_waits(step)
             for region, written in touched(step.statements):
                 _check_region(region, written, step.step, order[step.step], buffers, plan)
-        if fault := job_fault(self._texts()):
+        if fault := job_fault(self._texts()) or next(bank_faults(plan), ""):
             raise ValueError(fault)
         _check_pools(self, buffers)
         return self

@@ -124,7 +124,9 @@ class KernelWait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStart:
-    """Tells the runtime that a job of an engine has been started, and which bytes it owns from here on."""
+    """Tells the runtime that a job of an engine has been started, and which bytes it owns from here on; or, around the
+    call of a kernel with `pack_placed`, which bytes its commands name.
+    """
 
     kernel: str
     code: Code

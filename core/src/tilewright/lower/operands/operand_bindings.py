@@ -4,7 +4,7 @@ Does not know calls, tiles or the other steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,8 +12,10 @@ from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Operand
 from tilewright.ir.plans.constant_copies import read_as
+from tilewright.ir.plans.operand_bases import bases_of
 from tilewright.ir.plans.stages import Binding, Step
 from tilewright.ir.programs.expressions import Cast, Expression
+from tilewright.ir.programs.program import Parameter
 from tilewright.ir.programs.statements import ByteRange, Declare
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, row_major
@@ -73,6 +75,13 @@ def scratch_operand(pointer: str, size: int) -> Operand:
         before=("0",),
         after=("0",),
     )
+
+
+def base_parameters(buffers: Iterable[str], book: AddressBook) -> tuple[Parameter, ...]:
+    """The pointers from which buffers are reached, numbered as `bases_of` does."""
+    numbers = bases_of(buffers, book.allocated)
+    first = {number: buffer for buffer, number in reversed([*numbers.items()])}
+    return tuple(book.of_buffer(first[number]).parameter for number in range(len(first)))
 
 
 def pointer_to(address: Expression, name: str, dtype: DType, *, written: bool) -> Declare:

@@ -20,10 +20,23 @@ from tilewright.ir.programs.program import Parameter, Part
 from tilewright.ir.programs.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower.operands.c_boxes import CBox, CSpan, axis_names, window
-from tilewright.lower.operands.operand_bindings import OperandBinding, pointer_to, scratch_operand
+from tilewright.lower.operands.operand_bindings import (
+    OperandBinding,
+    base_parameters,
+    pointer_to,
+    scratch_operand,
+)
 from tilewright.lower.operands.scope import declared, spans_declared, used
 from tilewright.lower.steps.core_share import CoreShare, core_share
-from tilewright.lower.steps.engine_jobs import BEHIND, engine_number, finishing, job_start, job_wait
+from tilewright.lower.steps.engine_jobs import (
+    BEHIND,
+    declared_windows,
+    engine_number,
+    finishing,
+    job_start,
+    job_wait,
+    job_windows,
+)
 from tilewright.lower.tiles.parts import boxes_declared, distance, named, scope, span_names
 from tilewright.lower.tiles.tile_nest import extents_of
 from tilewright.lower.tiles.tile_operands import OperandLocation, TiledStep
@@ -40,6 +53,7 @@ class _Operands:
     given: dict[str, Operand] = field(default_factory=dict)
     declared: list[Declare] = field(default_factory=list)
     bases: list[Parameter] = field(default_factory=list)
+    places: tuple[Parameter, ...] = ()  # `Call.bases`
     written: list[str] = field(default_factory=list)  # names of operands
     reads: list[ByteRange] = field(default_factory=list)
     writes: list[ByteRange] = field(default_factory=list)
@@ -65,6 +79,7 @@ def compute_part(tiling: TiledStep, phase: Phase = "compute") -> tuple[Part, tup
         first=str(sums.first) if sums else "",
         last=str(sums.last) if sums else "",
         job=job,
+        bases=tuple(base.name for base in operands.places),
     )
     core = _statements(tiling, share, operands, call, phase)
     core = (*declared(operands.declared, core), *core)
@@ -106,8 +121,12 @@ def _statements(
     )
     if not kernel.wait or phase == "finish":
         return begun, _charge(tiling, share)
-    engine = engine_number(tiling)
-    started = (begun, job_start(engine, kernel, operands.given, operands.written, _cycles(tiling, share)))
+    engine, windows = engine_number(tiling), job_windows(kernel, operands.given, operands.written)
+    started: tuple[Statement, ...] = (begun,)
+    if kernel.pack_placed:
+        windows, declaration, named, forgotten = declared_windows(kernel, windows)
+        started = (declaration, named, begun, forgotten)
+    started = (*started, job_start(engine, kernel, windows, _cycles(tiling, share)))
     if wait is None:
         return started
     behind = Name(BEHIND) if phase == "wait" else Number(0)
@@ -146,7 +165,19 @@ def _operands(tiling: TiledStep, share: CoreShare, spans: dict[str, tuple[CSpan,
         operands.reads.extend(sums.carried.ranges)
         operands.writes.extend(sums.carried.ranges)
     _add_scratch(operands, tiling, share)
+    _add_places(operands, tiling)
     return operands
+
+
+def _add_places(operands: _Operands, tiling: TiledStep) -> None:
+    """What a kernel that packs places counts from."""
+    if tiling.kernel.pack_placed is None:
+        return
+    levels, there = len(tiling.nest.levels), tiling.book.buffers
+    ranges = (tiling.internal_value(binding, levels).ranges for binding in tiling.bindings)
+    names = [region.buffer for regions in ranges for region in regions]
+    operands.places = base_parameters([*names, *([tiling.scratch] if tiling.scratch in there else [])], tiling.book)
+    operands.bases.extend(operands.places)
 
 
 def _add(

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from tilewright.ir.machines.kernel import Kernel, Operand
 from tilewright.ir.machines.platform import Engine
 from tilewright.ir.programs.expressions import Cast, Expression, FunctionCall, Name, Number, Struct, Verbatim
-from tilewright.ir.programs.statements import JobStart, JobWait
+from tilewright.ir.programs.statements import Declare, JobStart, JobWait
 from tilewright.lower.tiles.tile_operands import TiledStep, unsupported_tile
 
+WINDOWS = Name("windows")  # C variable: what a job reads and writes, where that is named twice
 BEHIND = "behind"  # C parameter: jobs that were started later, and may still run
 MOST_AXES = 6  # of an operand of a job, as tw_rt.h has them
 
@@ -29,7 +30,7 @@ class NumberedEngine:
 def engine_number(tiling: TiledStep) -> NumberedEngine:
     """The engine on which the kernel of a step has its jobs."""
     engines = tiling.platform.engines
-    name = tiling.box.analysis.members[tiling.number].space.engine.name
+    name = tiling.book.allocated.tiled.scheduled.bound.bindings[tiling.step.name].engine
     at = next((number for number, engine in enumerate(engines) if engine.name == name), 0)
     return NumberedEngine(number=at, engine=engines[at])
 
@@ -43,30 +44,56 @@ def finishing(tiling: TiledStep) -> TiledStep:
     return replace(tiling, kernel=kernel)
 
 
-def job_start(
-    engine: NumberedEngine,
-    kernel: Kernel,
-    operands: Mapping[str, Operand],
-    written: Sequence[str],
-    cycles: Sequence[Expression],
-) -> JobStart:
-    """What stands behind the call that starts a job. `written` are names of operands; scratch is, too. What the cores
-    finish is theirs.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobWindows:
+    """What a job reads and writes: an array in C, and how many there are in it."""
+
+    array: Expression
+    count: int
+
+    @property
+    def arguments(self) -> tuple[Expression, Expression]:
+        """As functions of the runtime take them."""
+        return self.array, Number(self.count, unsigned=True)
+
+
+def job_windows(kernel: Kernel, operands: Mapping[str, Operand], written: Sequence[str]) -> JobWindows:
+    """The windows of a job. `written` are names of operands; scratch is, too. What the cores finish is theirs."""
     theirs = written if kernel.finish else ()
     windows = [
         _window(operand, operand.name in ("scratch", *written))
         for operand in operands.values()
         if operand.pointer != "NULL" and 0 not in operand.shape and operand.name not in theirs
     ]
-    arguments = (
-        Number(engine.number, unsigned=True),
-        Verbatim(f'"{kernel.name}"', frozenset()),
-        *cycles,
-        Struct("const tw_rt_window[]", tuple(windows)),
-        Number(len(windows), unsigned=True),
+    return JobWindows(array=Struct("const tw_rt_window[]", tuple(windows)), count=len(windows))
+
+
+def declared_windows(kernel: Kernel, windows: JobWindows) -> tuple[JobWindows, Declare, JobStart, JobStart]:
+    """The same windows in a variable, its declaration, and what stands before and behind the call of a kernel whose
+    engine finds operands by commands: that it names these bytes and no others.
+    """
+    array = windows.array
+    named = JobWindows(array=WINDOWS, count=windows.count)
+    members = Struct("", array.values) if isinstance(array, Struct) else array
+    declared = Declare(type="const tw_rt_window", name=WINDOWS.text, value=members, count=windows.count)
+    before, behind = (
+        JobStart(
+            kernel=kernel.name,
+            code=FunctionCall("tw_rt_engine_names", (_quoted(kernel), WINDOWS, Number(count, unsigned=True))),
+        )
+        for count in (windows.count, 0)
     )
+    return named, declared, before, behind
+
+
+def job_start(engine: NumberedEngine, kernel: Kernel, windows: JobWindows, cycles: Sequence[Expression]) -> JobStart:
+    """What stands behind the call that starts a job."""
+    arguments = (Number(engine.number, unsigned=True), _quoted(kernel), *cycles, *windows.arguments)
     return JobStart(kernel=kernel.name, code=FunctionCall("tw_rt_engine_start", arguments))
+
+
+def _quoted(kernel: Kernel) -> Expression:
+    return Verbatim(f'"{kernel.name}"', frozenset())
 
 
 def job_wait(engine: NumberedEngine, kernel: Kernel, behind: Expression) -> JobWait:

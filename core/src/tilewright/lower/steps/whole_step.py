@@ -14,14 +14,15 @@ from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, Operand
-from tilewright.ir.plans.stages import Step
-from tilewright.ir.programs.program import StepCode
+from tilewright.ir.plans.stages import Buffer, Step
+from tilewright.ir.programs.program import Parameter, StepCode
 from tilewright.ir.programs.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import strides
 from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.operand_bindings import (
     OperandBinding,
+    base_parameters,
     operand_bindings,
     pointer_to,
     scratch_name,
@@ -53,7 +54,8 @@ def lower_step(
     bindings = operand_bindings(site, operator, node_binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = bound.layers[node.name].access
-    pointers, call = _call(site, access, bindings, step, book, function)
+    places = node_binding.kernel.pack_placed is not None
+    pointers, call = _call(site, access, bindings, step, book, function, places=places)
     body = (*copies_before(step, book), *_computed(step, node_binding.kernel, call, pointers, bindings, book))
     if not any(binding.region.size_bytes for binding in bindings if binding.written):
         body = ()
@@ -97,7 +99,14 @@ def _computed(
 
 
 def _call(
-    site: Matched, access: Access, bindings: Sequence[OperandBinding], step: Step, book: AddressBook, function: str
+    site: Matched,
+    access: Access,
+    bindings: Sequence[OperandBinding],
+    step: Step,
+    book: AddressBook,
+    function: str,
+    *,
+    places: bool,
 ) -> tuple[list[Statement], Call]:
     """The call that computes the whole step at once, and the variables that point to its operands."""
     names, pointers, operands = operand_names(bindings, book), list[Statement](), dict[str, Operand]()
@@ -114,8 +123,15 @@ def _call(
         operands={**operands, "scratch": scratch_operand(*("scratch", scratch.size_bytes) if scratch else ("NULL", 0))},
         extents={loop.name: str(loop.extent) for loop in access.loops},
         name=function,
+        bases=tuple(base.name for base in _bases(bindings, scratch, book)) if places else (),
     )
     return pointers, call
+
+
+def _bases(bindings: Sequence[OperandBinding], scratch: Buffer | None, book: AddressBook) -> tuple[Parameter, ...]:
+    """What a kernel that packs places counts from."""
+    buffers = [binding.region.buffer for binding in bindings]
+    return base_parameters([*buffers, *([scratch.name] if scratch else [])], book)
 
 
 def _skipped(binding: OperandBinding, window: Window) -> int:

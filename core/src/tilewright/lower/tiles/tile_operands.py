@@ -32,7 +32,7 @@ from tilewright.lower.tiles.tile_nest import COUNTERS, HopLevel, Ranges, TileNes
 from tilewright.tile.cost.footprint import SUMS, tile_buffer_name
 from tilewright.tile.cost.tile_boxes import RollingAxis
 
-STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *LOOPS, "mine", "slot", "near", "far", "box", "copies", "scratch")
+STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *LOOPS, "mine", "slot", "near", "far", "box", "copies", "scratch", "windows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,7 +168,8 @@ class Planner:
                     return verify_allocated(answer, self.operators)
             sent = least_useful(tiled, answer)
             if not sent:
-                return PlanFailure(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
+                bytes_short = None if answer.fault else answer
+                return PlanFailure(error=does_not_fit(tiled, answer), tiled=tiled, overflow=bytes_short)
             copied |= dict.fromkeys(sent, bound.platform.backing_memory().name)
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:

@@ -26,6 +26,7 @@ from tilewright.ir.tensors.layout import Layout, row_major, strides
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernels.fenced_call import LEAST_ALIGN, fenced_call
+from tilewright.testing.kernels.placed_operands import base_pointers, packed_for
 from tilewright.testing.kernels.stored_layers import settled, with_other_padding
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def whole_trial(
     call, arrays = whole_call(layer, inputs, layouts=layouts)
     pairs = layer.in_place if in_place else ()
     for source, output in pairs:
-        arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
+        taken, bytes_of_both = arrays[source], arrays[source].copy().view(arrays[output].dtype)
+        same = [name for name, array in arrays.items() if array is taken]
+        arrays |= dict.fromkeys((*same, output), bytes_of_both)
     unwritten = {"scratch", *operator.outputs} - {name for pair in pairs for name in pair}
     whole = _Whole(layer=layer, arrays=arrays, unwritten=unwritten, layouts=layouts, align=align, aligns=kernel.align)
     return Trial(kernel=kernel, call=call, execute=whole.execute)
@@ -197,10 +200,13 @@ def whole_call(
 
     site, operator, kernel = layer.site, layer.operator, layer.kernel
     arrays: dict[str, Array] = {}
+    values: dict[tuple[str, Layout], Array] = {}  # by name and layout: operands may be one value
+    tensors = {source.operand: source.tensor for source in layer.sources(site) if source.tensor}
     operands: dict[str, Operand] = {}
     for operand, array in given_arrays(layer, inputs).items():
         layout = row_major(array.ndim) if operand in layer.packed else layouts.get(operand, row_major(array.ndim))
         arrays[operand] = np.ascontiguousarray(array.transpose(layout))
+        arrays[operand] = values.setdefault((tensors.get(operand, operand), tuple(layout)), arrays[operand])
         operands[operand] = _operand(operand, array.shape, array.dtype, layout, len(arrays) - 1, "const ")
     for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
         layout = layouts.get(operand, row_major(len(tensor.shape)))
@@ -208,11 +214,15 @@ def whole_call(
         operands[operand] = _operand(operand, tensor.shape, tensor.dtype.numpy, layout, len(arrays) - 1, "")
     access, box = layer.access, layer.whole.box
     operands = {name: _of_window(operand, access.window(name, box)) for name, operand in operands.items()}
+    if kernel.pack_placed:
+        skipped = {name: array.itemsize * _skipped(operands[name]) for name, array in arrays.items()}
+        arrays |= packed_for(layer, layer.whole, (*arrays, "scratch"), skipped)
     scratch_bytes = kernel.scratch_bytes(layer.whole)
     arrays["scratch"] = np.zeros(scratch_bytes, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
     extents = {loop.name: str(loop.extent) for loop in access.loops}
-    return Call(site=layer.site, operands=operands, extents=extents, name="step"), arrays
+    bases = base_pointers(kernel, arrays)
+    return Call(site=layer.site, operands=operands, extents=extents, name="step", bases=bases), arrays
 
 
 def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, index: int, const: str) -> Operand:
@@ -245,6 +255,11 @@ def _of_window(operand: Operand, window: Window) -> Operand:
         before=tuple(str(span.before) for span in window),
         after=tuple(str(span.after) for span in window),
     )
+
+
+def _skipped(operand: Operand) -> int:
+    """Elements before the first one that is read."""
+    return sum(int(low) * step for low, step in zip(operand.origin, operand.strides, strict=True))
 
 
 def build_library(

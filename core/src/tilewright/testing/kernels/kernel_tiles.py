@@ -25,6 +25,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, row_major, strides
 from tilewright.testing.kernels.fenced_call import LEAST_ALIGN, fenced_call
 from tilewright.testing.kernels.kernel_run import POISONS, STRICT, Trial, given_arrays, outcomes, whole_trial
+from tilewright.testing.kernels.placed_operands import base_pointers, packed_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,11 +94,10 @@ def tiled_trial(
     boxes = list(tile_boxes(access, cuts))
     arrays = _arrays(layer, inputs, boxes)
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
-    chosen_layouts = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
-    stored = {name: chosen_layouts.get(name, row_major(array.ndim)) for name, array in arrays.items()}
-    tiles = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
+    chosen = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
+    tiles = [_near(name, array, chosen.get(name), access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
-    call = _call(layer.site, access, tiles, scratch_bytes)
+    call = _call(kernel, layer.site, access, tiles, scratch_bytes)
     sums: Array = np.zeros(0)
     if reductions:
         sums, call = _with_sums(call, layer, tiles, reductions)
@@ -109,6 +109,7 @@ def tiled_trial(
             scratch[...] = POISONS[number % 2]
             if all(box[loop.name][0] == 0 for loop in reductions):
                 sums[...] = _poison(sums.dtype)
+            _pack_places(layer, box, tiles, list(buffers))
             _fetch(tiles, access, box)
             values = _values({item.name: access.window(item.name, box) for item in tiles}, box)
             words = (ctypes.c_int32 * max(len(values), 1))(*values)
@@ -136,6 +137,16 @@ def run_whole_and_tiled(
     layer = layer_of(operator, kernel, site)
     tiled = [tiled_trial(layer, inputs, cuts=trial_cuts, layouts=layouts) for trial_cuts in cuts]
     return outcomes([whole, *tiled], folder, flags)
+
+
+def _pack_places(layer: Layer, box: Box, tiles: Sequence[_Near], buffers: Sequence[str]) -> None:
+    """Let constants hold the places that operands have in this tile, where the kernel packs such."""
+    if layer.kernel.pack_placed is None:
+        return
+    packed = packed_for(layer, layer.tile(box), buffers[: len(tiles) + 1], {})
+    for item in tiles:
+        if item.name in packed:
+            item.array[...] = packed[item.name]
 
 
 def _fetch(tiles: Sequence[_Near], access: Access, box: Box) -> None:
@@ -167,7 +178,8 @@ def _poison(dtype: np.dtype[np.generic]) -> np.generic:
     return poison
 
 
-def _near(name: str, array: Array, layout: Layout, access: Access, boxes: Sequence[Box]) -> _Near:
+def _near(name: str, array: Array, layout: Layout | None, access: Access, boxes: Sequence[Box]) -> _Near:
+    layout = row_major(array.ndim) if layout is None else layout
     windows = [access.window(name, box) for box in boxes]
     shape = [max((window[axis].extent for window in windows), default=0) for axis in range(array.ndim)]
     stored = np.empty([shape[axis] for axis in layout], array.dtype)
@@ -194,7 +206,7 @@ def _values(windows: Mapping[str, Window], box: Box) -> list[int]:
     return [*values, *extents, *(low for low, _ in box.values())]
 
 
-def _call(site: Matched, access: Access, tiles: Sequence[_Near], scratch_bytes: int) -> Call:
+def _call(kernel: Kernel, site: Matched, access: Access, tiles: Sequence[_Near], scratch_bytes: int) -> Call:
     operands, used = {}, 0
     for index, item in enumerate(tiles):
         operands[item.name] = _operand(item, f"tw_p[{index}]", used, item.name in access.outputs)
@@ -205,7 +217,8 @@ def _call(site: Matched, access: Access, tiles: Sequence[_Near], scratch_bytes: 
     )  # fmt: skip
     loops = sorted(access.loops, key=lambda loop: loop.kind == "reduce")  # as `tile_boxes` has them
     extents = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(loops)}
-    return Call(site=site, operands=operands, extents=extents, name="step")
+    bases = base_pointers(kernel, operands)
+    return Call(site=site, operands=operands, extents=extents, name="step", bases=bases)
 
 
 def _with_sums(call: Call, layer: Layer, tiles: Sequence[_Near], reductions: Sequence[Loop]) -> tuple[Array, Call]:

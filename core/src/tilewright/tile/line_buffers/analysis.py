@@ -191,7 +191,7 @@ def _cannot(machine: ScheduledMachine, step: Step, operands: Sequence[StepOperan
     if any(operand.constant and _copied_before(machine, operand.value) for operand in operands):
         return "its constants are copied to another memory before it uses them"
     kernel = machine.bound.bindings[step.name].kernel
-    if kernel.memories or kernel.wait or kernel.pack_tile or kernel.align:
+    if kernel.memories or kernel.wait or kernel.packs_late or kernel.align or kernel.banks:
         return "its kernel wants operands in places of their own, packs them by tiles, or runs beside the others"
     if not isinstance(machine.access(step), MapAccess):
         return "its windows are no index map"

@@ -260,8 +260,8 @@ def _not_fusible(machine: ScheduledMachine, access: Access, step: Step, operands
     """Why a step can be in no region of several."""
     node = machine.nodes[step.name]
     kernel = machine.bound.bindings[step.name].kernel
-    if kernel.pack_tile:
-        return "its constants are packed for tiles of its own"
+    if kernel.packs_late or kernel.banks:
+        return "its constants are packed for tiles of its own, or operands in banks"
     wanted, near = [item for item in operands if item.name in kernel.align], machine.platform.inner
     if near and any(machine.path(item, kernel, near) is None for item in wanted):
         return "it wants operands aligned that no copy brings"
