@@ -51,10 +51,10 @@ def test_time_is_that_of_every_piece() -> None:
     assert Transfers(run_bytes=10, rows=4, count=1, pieces=2).cycles(path) == 2 * (100 + 20 + 2)
 
 
-def test_runs_are_as_the_engine_takes_them() -> None:
-    path = replace(PATH, align=4)
-    assert Transfers(run_bytes=8, rows=1, count=1).legal(path)
-    assert not Transfers(run_bytes=6, rows=1, count=1).legal(path)
+@pytest.mark.parametrize(("align", "most", "run", "pieces"), [(1, None, 6, 1), (4, None, 8, 1), (4, 7, 8, 2)])
+def test_what_is_moved_beside_a_run_is_counted(align: int, most: int | None, run: int, pieces: int) -> None:
+    moved = transfers((1, 6), (6, 8), (6, 8), (0, 1), 1, replace(PATH, align=align, max_bytes=most))
+    assert (moved.run_bytes, moved.pieces, moved.size_bytes) == (run, pieces, run)
 
 
 def test_only_long_rows_are_left_out() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.routes import padded_bytes
 from tilewright.ir.plans.decisions import OUTSIDE, Decisions
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Group, Scheduled, Tiled
@@ -21,6 +22,7 @@ from tilewright.tile.tile_buffers import (
     constant_copies,
     demand_scratchpad,
     engine_uses,
+    padded,
     persistent_buffers,
     reachable,
     region_buffers,
@@ -94,7 +96,10 @@ def listed(
     return Tiled(
         scheduled=scheduled,
         groups=with_hidden(machine, groups),
-        buffers=tuple(reachable(aligned(buffer, machine.platform), uses, machine.platform) for buffer in buffers),
+        buffers=tuple(
+            reachable(aligned(padded(buffer, machine.platform), machine.platform), uses, machine.platform)
+            for buffer in buffers
+        ),
     )
 
 
@@ -164,7 +169,7 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
         Buffer(
             name=name,
             kind="constant",
-            size_bytes=array.nbytes,
+            size_bytes=padded_bytes(platform, array.nbytes),
             align=max(platform.buffer_align, array.dtype.itemsize, machine.aligns.get(name, 1)),
             first=0,
             last=final,

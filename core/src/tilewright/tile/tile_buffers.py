@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import Exit, TilewrightError, unsupported_error
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.routes import padded_bytes
 from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, read_as
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Step
@@ -190,6 +191,12 @@ def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> N
                     where=f"step '{name}'",
                     fix=("give the engine access to the scratchpad",),
                 )
+
+
+def padded(buffer: Buffer, platform: Platform) -> Buffer:
+    """The buffer with room behind its last byte for what copies move more; what the caller owns stays as it is."""
+    size = padded_bytes(platform, buffer.size_bytes) if buffer.memories else buffer.size_bytes
+    return buffer if size == buffer.size_bytes else replace(buffer, size_bytes=size)
 
 
 def aligned(buffer: Buffer, platform: Platform) -> Buffer:

@@ -102,7 +102,7 @@ def fault(plan: CheckedPlan, extents: Any, starts: Any = (0, 0), rooms: Any = ((
     ("extents", "starts", "near", "align", "sound"),
     [
         ((6, 5), (0, 0), (6, 5), 8, True),  # one run of 120 bytes
-        ((5, 5), (0, 0), (6, 5), 8, False),  # of 100
+        ((5, 5), (0, 0), (6, 5), 8, True),  # of 100, and 4 bytes more, which are its own
         ((2, 2), (0, 0), (2, 2), 4, True),
         ((2, 2), (0, 0), (2, 2), 8, False),  # 20 bytes from row to row in the backing memory
         ((1, 2), (0, 0), (1, 2), 8, True),  # one row

@@ -13,10 +13,18 @@ from math import prod
 import numpy as np
 
 from tilewright.check.tiles.calls import Bounds, Calls, Windows, everything, once_faults, rolled
-from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan, copy_path_of, core_scratch, transfer_fault
+from tilewright.check.tiles.checked_plan import (
+    BackingOperand,
+    CheckedPlan,
+    copy_path_of,
+    core_scratch,
+    grain_of,
+    transfer_fault,
+)
 from tilewright.ir.machines.kernel import TileShape
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.region import Copy, Hop, Region, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import strides
 
 CopiedWindows = tuple[Windows, Windows]  # what is there of an operand, by axis, and what of it is copied
@@ -30,6 +38,7 @@ class HopSide:
     capacity: tuple[int, ...]
     window: Windows
     offset_bytes: int = 0
+    behind_bytes: int | None = None  # for what copies move more, behind the array; None: as much as they do
 
 
 @dataclass(frozen=True, slots=False, kw_only=True)
@@ -140,7 +149,13 @@ class Copies:
     def _way(self, call: Calls, item: BackingOperand) -> Iterator[str]:
         """From the backing memory to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
-        side = HopSide(memories=item.memories, capacity=item.shape, window=whole, offset_bytes=item.offset_bytes)
+        side = HopSide(
+            memories=item.memories,
+            capacity=item.shape,
+            window=whole,
+            offset_bytes=item.offset_bytes,
+            behind_bytes=self._behind(item),
+        )
         for at, hop in enumerate(self.region.hops):
             copy = hop.copies.get(key_of(call.step.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
@@ -155,6 +170,16 @@ class Copies:
                 if item.written:
                     yield from once_faults(item, moved, self._times(call, item, at), f"stored from '{hop.inner}'")
                 side = inner
+
+    def _behind(self, item: BackingOperand) -> int:
+        """Bytes behind an operand in its buffer; of what is written, those in which no value is."""
+        buffer, scheduled = self.plan.buffers.get(item.buffer), self.plan.tiled.scheduled
+        end = item.offset_bytes + item.bytes_in(item.shape)
+        if buffer is None:
+            return 0
+        inside = [(scheduled.storage[value].offset_bytes, value) for value in buffer.values]
+        ends = [low + scheduled.bound.graph.tensors[value].size_bytes for low, value in inside]
+        return 0 if item.written and max(ends, default=end) > end else buffer.size_bytes - end
 
     def _times(self, call: Calls, item: BackingOperand, at: int) -> set[int]:
         """The cuts in each of whose tiles an output is stored."""
@@ -181,7 +206,8 @@ class Copies:
             return
         for number in range(hop.copies[key].buffers):
             name = f"{key}@{hop.inner}#{number}"
-            yield from self.plan.buffer_faults(name, hop.inner, item.bytes_in(inner.capacity), self.number)
+            needed = align_up(item.bytes_in(inner.capacity), grain_of(self.plan.platform))
+            yield from self.plan.buffer_faults(name, hop.inner, needed, self.number)
 
     def _transfers(
         self, item: BackingOperand, hop: Hop, moved: Windows, sides: tuple[HopSide, HopSide]
@@ -194,8 +220,9 @@ class Copies:
                 yield f"nothing copies {item.name} between '{memory}' and '{hop.inner}'"
                 continue
             capacities = (outer.capacity, inner.capacity)
-            for extents, starts in _kinds(item, moved, sides, path):
-                fault = transfer_fault(item, extents, starts, capacities, path)
+            behind = path.align if outer.behind_bytes is None else outer.behind_bytes
+            for extents, starts, last in _kinds(item, moved, sides, path):
+                fault = transfer_fault(item, extents, starts, capacities, path, last=last, behind_bytes=behind)
                 if fault:
                     yield fault
                     break
@@ -251,10 +278,12 @@ def _side(hop: Hop, window: Windows) -> HopSide:
 
 def _kinds(
     item: BackingOperand, moved: Windows, sides: tuple[HopSide, HopSide], path: CopyPath
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Extents, and where both sides begin: one of all transfers of which the path takes either all or none."""
+) -> Iterator[tuple[list[int], list[int], bool]]:
+    """Extents, where both sides begin, and whether the outer one ends there: one of all transfers of which the path
+    takes either all or none.
+    """
     if path.align == 1:
-        yield [1] * len(moved), [0, 0]  # every transfer is legal
+        yield [1] * len(moved), [0, 0], True  # every transfer is legal
         return
     steps = [[step * item.item_bytes for step in strides(side.capacity, item.layout)] for side in sides]
     by_axis = []
@@ -263,8 +292,10 @@ def _kinds(
             (low - side.window[axis].low) * steps_of_side[axis] % path.align
             for side, steps_of_side in zip(sides, steps, strict=True)
         ]
-        rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins)
+        ends = high - sides[0].window[axis].low == sides[0].capacity[axis]
+        rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins, ends)
         by_axis.append(sorted(set(zip(*(row.reshape(-1).tolist() for row in rows), strict=True))))
     for chosen in product(*by_axis):
         outer = sides[0].offset_bytes + sum(row[1] for row in chosen)
-        yield [row[0] for row in chosen], [outer, sum(row[2] for row in chosen)]
+        starts = [outer, sum(row[2] for row in chosen)]
+        yield [row[0] for row in chosen], starts, all(row[3] for row in chosen)

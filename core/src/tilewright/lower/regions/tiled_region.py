@@ -14,6 +14,7 @@ from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.region import Region
 from tilewright.ir.programs.program import StepCode
 from tilewright.ir.programs.statements import ByteRange
@@ -218,7 +219,7 @@ def _tiling(
     inner = dict(member.inside)
     if number + 1 < len(box.analysis.members):
         inner[member.output.name] = number
-    nest = box.nest(number)
+    nest, grain = box.nest(number), copy_grain(machine.platform)
     return TiledStep(
         step=member.step,
         site=machine.site(member.step),
@@ -232,7 +233,7 @@ def _tiling(
         function=function,
         box=box,
         number=number,
-        slots=tuple(tuple(_slots(at, here, box, number, bindings, names)) for at, here in enumerate(traffic)),
+        slots=tuple(tuple(_slots(at, here, box, number, bindings, names, grain)) for at, here in enumerate(traffic)),
         inner={operand: _held(box, context.book, maker, region) for operand, maker in inner.items()},
         scratch=scratch_name(box.analysis.sink.step),
     )
@@ -245,6 +246,7 @@ def _slots(
     number: int,
     bindings: Sequence[OperandBinding],
     names: Mapping[str, str],
+    grain: int,
 ) -> Iterator[TileBuffers]:
     """The tile buffers of one step at one level, in the order of its operands."""
     mine = {crossing.item.name: crossing for crossing in traffic if crossing.number == number}
@@ -272,6 +274,7 @@ def _slots(
             roll=crossing.roll,
             borrowed=not crossing.own,
             whole=crosses_whole(box.boxes, at),
+            grain=grain,
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.programs.expressions import ALWAYS, Expression, FunctionCall, Name, Number, all_of, operation
 from tilewright.ir.programs.statements import ByteRange, CopyStart, For, If, Statement
-from tilewright.ir.rounding import align_down, ceil_div
+from tilewright.ir.rounding import align_down, align_up, ceil_div
 from tilewright.lower.operands.c_boxes import CSpan
 
 TRANSFER = "tw_transfer"
@@ -124,7 +124,7 @@ def _limited(
     name: str,
 ) -> tuple[Statement, ...]:
     """The innermost statements: one transfer, or a loop over the parts of one that is too long for the path."""
-    run_bytes, run_most = run.extent.value * item_bytes, run.extent.most * item_bytes
+    run_bytes, run_most = _padded(run, item_bytes, path), align_up(run.extent.most * item_bytes, path.align)
     here, there = _moved(source.pointer, loops, source=True), _moved(target.pointer, loops, source=False)
     if path.max_bytes is None or run_most * rows.extent.most <= path.max_bytes:
         return _transfer(source, target, (there, here), (run_bytes, rows.extent.value), rows, slot, name)
@@ -135,6 +135,16 @@ def _limited(
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
     return (_loop(index, rows.extent.value, step, body),)
+
+
+def _padded(run: _Walk, item_bytes: int, path: CopyPath) -> Expression:
+    """Bytes of a run, up to a multiple of what the path moves."""
+    size = run.extent.value * item_bytes
+    if path.align == 1:
+        return size
+    if size.number is not None:
+        return Number(align_up(size.number, path.align))
+    return FunctionCall("tw_padded", (size, Number(path.align)))
 
 
 def _long_runs(

@@ -58,7 +58,9 @@ def step_space(
         around=visit.around,
         cuts=cuts,
         copied=tuple(
-            _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
+            _copied_operand(
+                operand, path, access, cuts, visit.rooms.get(operand.name), padded=machine.has_padding(operand)
+            )
             for operand in operands
             if 0 not in operand.shape and (path := machine.path(operand, binding.kernel, near)) is not None
         ),
@@ -173,9 +175,17 @@ def _separated(
 
 
 def _copied_operand(
-    operand: StepOperand, path: CopyPath, access: Access, cuts: tuple[Loop, ...], room: tuple[int, ...] | None
+    operand: StepOperand,
+    path: CopyPath,
+    access: Access,
+    cuts: tuple[Loop, ...],
+    room: tuple[int, ...] | None,
+    *,
+    padded: bool,
 ) -> CopiedOperand:
-    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives."""
+    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives.
+    `padded`: what it is in has room behind its last byte.
+    """
     return CopiedOperand(
         name=operand.name,
         written=operand.written,
@@ -186,6 +196,8 @@ def _copied_operand(
         loops=_moving(access, operand.name, cuts),
         steps=strided_copy(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
+        padded=room is not None or padded,
+        in_tile=room is not None,
     )
 
 

@@ -41,10 +41,17 @@ class CopiedOperand:
     loops: tuple[str, ...]  # that may be cut and move its window
     steps: tuple[int, ...] = ()  # along each axis the stride of what is copied; () is every one
     aligned_offset: bool = True  # its first byte lies where the path can reach it
+    padded: bool = True  # what a copy moves behind its last byte is padding of its buffer
+    in_tile: bool = False  # `shape` is the tile buffer of an outer hop, and not where it lives
+
+    @property
+    def any_window(self) -> bool:
+        """Whether its path takes every window."""
+        return self.path.align == 1 and self.aligned_offset
 
     def at(self, room: tuple[int, ...] | None) -> CopiedOperand:
         """The same where it comes from a tile buffer of these extents; None: from where it lives."""
-        return self if room is None else replace(self, shape=room, aligned_offset=True)
+        return self if room is None else replace(self, shape=room, aligned_offset=True, padded=True, in_tile=True)
 
     def transfers(self, extents: Sequence[int], room: Sequence[int]) -> Transfers:
         """Those of one window, into or out of a tile buffer of extents `room`."""
@@ -212,9 +219,9 @@ class WindowTable:
         key = (operand, position, tuple(cuts[name] for name in names))
         if key not in self._axes:
             axes = self.space.index_map.axes[operand]
-            ranges = np.ix_(*(range(len(self._tiles(name, cuts[name])[0])) for name in names))
+            ranges = np.ix_(*(range(len(self.tiles(name, cuts[name])[0])) for name in names))
             tiles = {
-                name: (self._tiles(name, cuts[name])[0][at], self._tiles(name, cuts[name])[1][at])
+                name: (self.tiles(name, cuts[name])[0][at], self.tiles(name, cuts[name])[1][at])
                 for name, at in zip(names, ranges, strict=True)
             }
             low, high, _, _ = spans(axes[position], self._box, tiles)
@@ -226,7 +233,7 @@ class WindowTable:
         key = (f"{operand} rolls", position, (size,))
         if key not in self._axes:
             low, high, _, _ = spans(
-                self.space.index_map.axes[operand][position], self._box, {loop: self._tiles(loop, size)}
+                self.space.index_map.axes[operand][position], self._box, {loop: self.tiles(loop, size)}
             )
             low, high = np.broadcast_arrays(low, high)
             done = np.minimum(np.concatenate([low[:1], high[:-1]]), high)
@@ -303,10 +310,11 @@ class WindowTable:
         """Combinations of tiles of some loops, over all visits."""
         count = 1
         for name in names:
-            count *= len(self._tiles(name, cuts.get(name, self.space.extents[name]))[0])
+            count *= len(self.tiles(name, cuts.get(name, self.space.extents[name]))[0])
         return count
 
-    def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
+    def tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
+        """The ranges of trips of all tiles of a loop that is cut so."""
         return ranges(self.whole[name], (*self.around.get(name, ()), size))
 
     def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> WindowClasses:
@@ -320,7 +328,7 @@ class WindowTable:
 
     def _boxes(self, cuts: Mapping[str, int]) -> Iterator[Box]:
         names = list(cuts)
-        ranges = [zip(*(side.tolist() for side in self._tiles(name, cuts[name])), strict=True) for name in names]
+        ranges = [zip(*(side.tolist() for side in self.tiles(name, cuts[name])), strict=True) for name in names]
         for tile in product(*map(list, ranges)):
             yield {**self._box, **dict(zip(names, tile, strict=True))}
 
@@ -347,7 +355,8 @@ def rolling_loops(space: TilingSpace) -> dict[str, dict[str, int]]:
         return {}
     result: dict[str, dict[str, int]] = {}
     for item in space.copied:
-        loops = {} if item.written or item.name in space.once else _overlapping(space, item)
+        askew = item.path.align > 1  # the rows that stay would move by no multiple
+        loops = {} if item.written or askew or item.name in space.once else _overlapping(space, item)
         if loops:
             result[item.name] = loops
     return result
