@@ -59,6 +59,7 @@ def test_what_is_moved_beside_a_run_is_counted(align: int, most: int | None, run
 
 def test_only_long_rows_are_left_out() -> None:
     window = (Span(low=0, high=9, step=2), Span(low=0, high=9, step=2))
-    assert strided_copy(window, (9, 64), (0, 1), 1) == (2, 1)
-    assert strided_copy(window, (9, 63), (0, 1), 1) == (1, 1)
-    assert strided_copy(window, (64, 9), (1, 0), 1) == (1, 2)
+    assert strided_copy(window, (9, 64), (0, 1), 1, PATH) == (2, 1)
+    assert strided_copy(window, (9, 64), (0, 1), 1, replace(PATH, align=8)) == (1, 1)
+    assert strided_copy(window, (9, 63), (0, 1), 1, PATH) == (1, 1)
+    assert strided_copy(window, (64, 9), (1, 0), 1, PATH) == (1, 2)

@@ -183,13 +183,17 @@ def _run_and_around(
     return (loops[-1], loops[:-1]) if dense else (1, loops)
 
 
-def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
+def strided_copy(
+    window: Window, shape: Sequence[int], layout: Layout, item_bytes: int, path: CopyPath
+) -> tuple[int, ...]:
     """Along each axis, which positions of an operand are ever copied: all, or those of a strided access.
 
     `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are
-    left out where that leaves out rows of some length, along the outermost such axis.
+    left out where that leaves out rows of some length, along the outermost such axis, and the path takes any row.
     """
     result = [1] * len(shape)
+    if path.align > 1:
+        return tuple(result)
     gaps = strides(shape, layout)
     for axis in layout:
         if window[axis].step > 1 and gaps[axis] * item_bytes >= _LONG_ROW_BYTES:

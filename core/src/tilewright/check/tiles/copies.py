@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from operator import mul
 
 import numpy as np
 
@@ -100,11 +101,27 @@ class Copies:
         windows = _window(call, item, self.level(at, copy))
         if self.crosses(hop):
             windows = self._crossed(hop, (call, item), windows)
+        elif not self.level(at, copy) and self._is_partial(item, hop, windows):
+            return (all_of_it := tuple(everything(extent) for extent in item.shape)), all_of_it
         cut = self.rolling_cut(at, copy, windows)
         if cut is None:
             return windows, windows
         axis, _ = rolled(windows, cut)
         return windows, (*windows[:axis], windows[axis].later(cut), *windows[axis + 1 :])
+
+    def _is_partial(self, item: BackingOperand, hop: Hop, windows: Windows) -> bool:
+        """Whether a part of an input is copied once that its path cannot take: all of it is copied then."""
+        ways = (
+            copy_path_of(self.plan.platform, memory, hop.inner, written=False)
+            for memory in (*item.memories[:1], hop.outer)
+        )
+        path = next((way for way in ways if way is not None), None)
+        if path is None or path.align == 1 or item.written:
+            return False
+        extents, lows = [ends.most for ends in windows], [int(ends.low.min()) for ends in windows]
+        first = sum(map(mul, lows, strides(item.shape, item.layout))) * item.item_bytes
+        starts, shapes = [item.offset_bytes + first, 0], [item.shape, extents]
+        return transfer_fault(item, extents, starts, shapes, path, behind_bytes=self._behind(item)) != ""
 
     def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], windows: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""

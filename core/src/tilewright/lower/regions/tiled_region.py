@@ -174,7 +174,7 @@ def _tilings(region: Region, analysis: RegionAnalysis, context: Lowering) -> tup
     for number in range(len(analysis.members)):
         made.append(_tiling(number, region, box, context, functions[number], bindings[number], names[number], traffic))
     crossed = tuple(
-        {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if slot.whole}
+        {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if crosses_whole(box.boxes, at)}
         for at in range(len(made[-1].nest.levels))
     )
     return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
@@ -273,7 +273,7 @@ def _slots(
             capacity=crossing.capacity,
             roll=crossing.roll,
             borrowed=not crossing.own,
-            whole=crosses_whole(box.boxes, at),
+            whole=crossing.entire,
             grain=grain,
         )
 

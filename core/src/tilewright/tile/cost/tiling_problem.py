@@ -227,7 +227,7 @@ class WindowCosts:
 
     def _priced(self, points: Integers) -> Numbers:
         access = self.table.space.access
-        is_small = len(points) <= _FEW and self.roll is None
+        is_small = self.item.whole or (len(points) <= _FEW and self.roll is None)
         if is_small or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
             return np.array([self._one(tuple(row)) for row in points.tolist()], float)
         along = [self._classes(access, position, points) for position in range(len(self.item.shape))]

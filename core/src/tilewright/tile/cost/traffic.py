@@ -46,6 +46,7 @@ class Crossing:
     windows: tuple[Reach, ...]
     capacity: tuple[int, ...]
     own: bool
+    entire: bool = False  # all of the operand, whatever the step uses of it
     roll: RollingAxis | None = None  # of a rolling window
     fault: str = ""
 
@@ -114,19 +115,21 @@ def _value(member: RegionStep, operand: str) -> str:
 def _window(boxes: Boxes, hop: int, number: int, item: CopiedOperand, copy: Copy) -> Crossing:
     member, copy_level = boxes.analysis.members[number], boxes.starts[hop] + copy.level
     inner = item.written and bool(member.readers) and hop + 1 == len(boxes.hops)
-    windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, copy_level)
+    entire = crosses_whole(boxes, hop) or (item.whole and copy_level == 0)
+    windows = _whole(boxes, item) if entire else boxes.windows(number, item.name, copy_level)
     roll, fault = None, ""
     if copy.window == "rolling":
         roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), copy_level))
     return Crossing(
         member=member,
         number=number,
-        item=item,
+        item=item.entire() if entire else item,
         copy=copy,
         copy_level=copy_level,
         windows=windows,
         capacity=boxes.internal_rows(number) if inner else most(windows),
         own=not inner,
+        entire=entire,
         roll=roll,
         fault=fault,
     )

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Ends = tuple[Integers, Integers]  # the first position of windows along an axis, and the one behind the last
 
-Place = tuple[int, int, int]  # along an axis: bytes to the first position, less what is aligned; extent; whether all
+Place = tuple[
+    int, int, int | bool
+]  # along an axis: bytes to the first position, less what is aligned; extent; whether all
 # of the operand ends there
 
 
@@ -38,6 +40,8 @@ def misfit(table: WindowTable, item: CopiedOperand, cuts: Mapping[str, int]) -> 
     if fault or item.any_window:
         return fault
     room = table.windows(item, cuts).capacity
+    if table.is_entire(item, cuts):
+        return _fault(item, [(0, extent, True) for extent in item.shape], room)
     parts = [_places(item, axes, ends) for axes, ends in _apart(table, item, cuts)]
     for chosen in product(*parts):
         places = dict(pair for part in chosen for pair in part)

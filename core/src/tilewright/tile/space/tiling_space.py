@@ -43,6 +43,7 @@ class CopiedOperand:
     aligned_offset: bool = True  # its first byte lies where the path can reach it
     padded: bool = True  # what a copy moves behind its last byte is padding of its buffer
     in_tile: bool = False  # `shape` is the tile buffer of an outer hop, and not where it lives
+    whole: bool = False  # its path cannot take what all trips use: all of it is copied, where that is copied once
 
     @property
     def any_window(self) -> bool:
@@ -51,7 +52,14 @@ class CopiedOperand:
 
     def at(self, room: tuple[int, ...] | None) -> CopiedOperand:
         """The same where it comes from a tile buffer of these extents; None: from where it lives."""
-        return self if room is None else replace(self, shape=room, aligned_offset=True, padded=True, in_tile=True)
+        if room is None:
+            return self
+        whole = self.whole and room == self.shape
+        return replace(self, shape=room, aligned_offset=True, padded=True, in_tile=True, whole=whole)
+
+    def entire(self) -> CopiedOperand:
+        """The same where all of it is copied, whatever a step uses."""
+        return replace(self, steps=()) if self.steps else self
 
     def transfers(self, extents: Sequence[int], room: Sequence[int]) -> Transfers:
         """Those of one window, into or out of a tile buffer of extents `room`."""
@@ -179,11 +187,18 @@ class WindowTable:
     def windows(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> WindowClasses:
         """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
         names = self.moving(operand)
+        if self.is_entire(operand, cuts):
+            return WindowClasses(operand.shape, ((operand.shape, 1),))
         sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in names)
         key = (operand.name, sizes_here)
         if key not in self._known:
             self._known[key] = self._windows(operand, dict(zip(names, sizes_here, strict=True)))
         return self._known[key]
+
+    def is_entire(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> bool:
+        """Whether all of an operand is copied, which no loop moves then."""
+        moving = self.moving(operand) if operand.whole and not self.around else ()
+        return operand.whole and not self.around and all(cuts.get(n, self.whole[n]) == self.whole[n] for n in moving)
 
     def moving(self, operand: CopiedOperand) -> tuple[str, ...]:
         """The loops that move an operand: those that may be cut here, and those of which hops around leave one trip."""
@@ -252,7 +267,7 @@ class WindowTable:
 
     def rooms(self, operand: CopiedOperand, points: Integers) -> Integers:
         """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
-        if operand.loops and self.is_separable(operand):
+        if operand.loops and not operand.whole and self.is_separable(operand):
             return operand.item_bytes * self.elements(operand.name, operand.loops, points)
         unique, inverse = unique_rows(points)
         keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
