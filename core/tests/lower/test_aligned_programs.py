@@ -48,7 +48,7 @@ def aligned(platform: Platform, draw: random.Random) -> Platform:
         replace(
             path,
             align=draw.choice([4, 8, 16, 64]),
-            dimensions=draw.randint(1, 2),
+            dimensions=draw.randint(1, 3),
             max_bytes=draw.choice([path.max_bytes, 64]),
         )
         for path in platform.copies

@@ -63,3 +63,11 @@ def test_only_long_rows_are_left_out() -> None:
     assert strided_copy(window, (9, 64), (0, 1), 1, replace(PATH, align=8)) == (1, 1)
     assert strided_copy(window, (9, 63), (0, 1), 1, PATH) == (1, 1)
     assert strided_copy(window, (64, 9), (1, 0), 1, PATH) == (1, 2)
+
+
+@pytest.mark.parametrize(("most", "rows", "count"), [(None, 6, 1), (12, 6, 1), (11, 2, 3)])
+def test_planes_of_rows_are_one_transfer_where_a_path_takes_them(most: int | None, rows: int, count: int) -> None:
+    """Three planes of two rows of two bytes."""
+    path = replace(PATH, dimensions=3, max_bytes=most)
+    found = transfers((3, 2, 2), (4, 5, 6), (3, 2, 2), (0, 1, 2), 1, path)
+    assert (found.run_bytes, found.rows, found.count, found.pieces) == (2, rows, count, 1)

@@ -80,6 +80,8 @@ def _steps(
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
     helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
+    if any(path.dimensions > 2 for path in tiled.scheduled.bound.platform.copies):
+        helpers.append(fragment_file("tilewright.lower", "text/planes.c"))
     if copy_grain(tiled.scheduled.bound.platform) > 1:
         helpers.append(fragment_file("tilewright.lower", "text/padded.c"))
     if any(keeps_rows(region) for region in tiled.regions):

@@ -286,8 +286,7 @@ class ScheduledMachine:
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""
-        paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
-        return max(self.platform.buffer_align, 8, *paths)
+        return max(self.platform.buffer_align, 8, copy_grain(self.platform, (memory,)))
 
     def path(self, operand: StepOperand, kernel: Kernel, inner: str, memory: str = "") -> CopyPath | None:
         """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.machines.platform import CopyPath, Platform
@@ -111,7 +112,9 @@ class MemoryPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """`count` transfers, each of `rows` rows of `run_bytes` contiguous bytes, padding included."""
+    """`count` transfers, each of `rows` rows of `run_bytes` contiguous bytes, padding included; those of planes are all
+    of a transfer's rows.
+    """
 
     run_bytes: int
     rows: int
@@ -146,21 +149,27 @@ def transfers(
 
     `extents` of the window, of the whole operand (`shape`) and of its tile buffer (`room`) are by axis. Neighbouring
     axes are one where neither side has a gap; the innermost is a run, the next one, where the path has two dimensions,
-    its rows, and every further one repeats the transfer. What is no multiple of `CopyPath.align` is padded.
+    its rows, the next one, where it has three, planes of rows, if the path takes so many bytes at once. Every further
+    one repeats the transfer. What is no multiple of `CopyPath.align` is padded.
     """
     if 0 in extents:
         return Transfers(run_bytes=0, rows=0, count=0)
     run, around = _run_and_around(tuple(extents), tuple(shape), tuple(room), layout, tuple(steps))
     loops = list(around)
     rows = loops.pop() if path.dimensions > 1 and loops else 1
-    count = 1
-    for extent in loops:
-        count *= extent
     run_bytes, pieces = align_up(run * item_bytes, path.align), 1
+    if loops and takes_planes(path, run_bytes * rows * loops[-1]):
+        rows *= loops.pop()
+    count = prod(loops)
     if path.max_bytes is not None and run_bytes * rows > path.max_bytes:
         whole_rows, longest = path.max_bytes // run_bytes, longest_run(path)
         pieces = ceil_div(rows, whole_rows) if whole_rows else rows * ceil_div(run_bytes, longest)
     return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
+
+
+def takes_planes(path: CopyPath, size_bytes: int) -> bool:
+    """Whether a path moves planes of rows at once, of so many bytes all together."""
+    return path.dimensions > 2 and (path.max_bytes is None or size_bytes <= path.max_bytes)
 
 
 def longest_run(path: CopyPath) -> int:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.routes import padded_bytes
 from tilewright.ir.plans.decisions import OUTSIDE, Decisions
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Group, Scheduled, Tiled
@@ -65,7 +64,8 @@ def groups_by(tiler: Tiler, request: TilingRequest) -> tuple[Group, ...]:
 
 def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> Tiled:
     """What constants need is known before any tile is. Other buffers are there with their names, and have no place."""
-    constants = _constants(ScheduledMachine(scheduled, operators, decisions), decisions)
+    machine = ScheduledMachine(scheduled, operators, decisions)
+    constants = (padded(buffer, machine.platform) for buffer in _constants(machine, decisions))
     return Tiled(scheduled=scheduled, groups=(), buffers=(*scheduled.buffers, *constants))
 
 
@@ -169,7 +169,7 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
         Buffer(
             name=name,
             kind="constant",
-            size_bytes=padded_bytes(platform, array.nbytes),
+            size_bytes=array.nbytes,
             align=max(platform.buffer_align, array.dtype.itemsize, machine.aligns.get(name, 1)),
             first=0,
             last=final,

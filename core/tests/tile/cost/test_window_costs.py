@@ -33,7 +33,7 @@ def windows(draw: Any) -> tuple[CopiedOperand, list[tuple[int, ...]], list[tuple
     path = CopyPath(
         source="far",
         target="near",
-        dimensions=draw(st.integers(1, 2)),
+        dimensions=draw(st.integers(1, 3)),
         max_bytes=most,
         align=draw(st.sampled_from([1, 2, 4])),
         cycles=lambda size, rows: 45.0 + size / 8 + 8.0 * rows,

@@ -55,18 +55,24 @@ def windows(space: TilingSpace, item: CopiedOperand, cuts: dict[str, int]) -> It
         yield [(span.low, span.extent) for span in space.access.window(item.name, dict(zip(ranges, tile, strict=True)))]
 
 
-def runs(item: CopiedOperand, window: list[tuple[int, int]], room: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-    """Where each run of a window begins on the far and on the near side, and how long it is, in bytes."""
-    places = []
-    for shape, first in ((item.shape, [low for low, _ in window]), (room, [0] * len(room))):
-        place = np.zeros((), np.int64)
-        for axis in item.layout:
-            step = strides(shape, item.layout)[axis] * item.item_bytes
-            place = np.add.outer(place, (first[axis] + np.arange(window[axis][1])) * step)
-        places.append(place.reshape(-1).tolist())
+def runs(
+    item: CopiedOperand, window: list[tuple[int, int]], room: tuple[int, ...], varying: list[bool]
+) -> Iterator[tuple[int, int, int]]:
+    """Where each run of a window begins on the far and on the near side, and how long it is, in bytes. Around an axis
+    along which tiles are not alike, the generated code begins a new one.
+    """
+    order = item.layout
+    apart = max((at for at, axis in enumerate(order) if varying[axis]), default=0)
     begun: list[int] = []
-    for far, near in zip(*places, strict=True):
-        if begun and (far, near) == (begun[0] + begun[2], begun[1] + begun[2]):
+    before: tuple[int, ...] = ()
+    for index in np.ndindex(*(window[axis][1] for axis in order)):
+        far, near = 0, 0
+        for at, axis in zip(index, order, strict=True):
+            far += (window[axis][0] + at) * strides(item.shape, order)[axis] * item.item_bytes
+            near += at * strides(room, order)[axis] * item.item_bytes
+        follows = index[:apart] == before[:apart]
+        before = index
+        if begun and follows and (far, near) == (begun[0] + begun[2], begun[1] + begun[2]):
             begun[2] += item.item_bytes
             continue
         if begun:
@@ -76,10 +82,10 @@ def runs(item: CopiedOperand, window: list[tuple[int, int]], room: tuple[int, ..
         yield begun[0], begun[1], begun[2]
 
 
-def sound(item: CopiedOperand, window: list[tuple[int, int]], room: tuple[int, ...]) -> bool:
+def sound(item: CopiedOperand, window: list[tuple[int, int]], room: tuple[int, ...], varying: list[bool]) -> bool:
     """Whether every run can be moved so that nothing but padding, or bytes that are read anyway, is touched beside."""
     align, total = item.path.align, item.item_bytes * prod(item.shape)
-    every = list(runs(item, window, room))
+    every = list(runs(item, window, room, varying))
     taken = {byte for _, near, size in every for byte in range(near, near + size)}
     for far, near, size in every:
         whole = align_up(size, align)
@@ -115,7 +121,8 @@ def test_tiles_are_taken_whose_every_byte_may_be_moved(case: Any, align: int, da
         cuts = {name: data.draw(st.integers(1, extent)) for name, extent in extents.items()}
         room = table.windows(item, cuts).capacity
         every = list(windows(space, item, cuts))
-        taken = all(sound(item, window, room) for window in every)
+        varying = [len({window[axis][1] for window in every}) > 1 for axis in range(len(item.shape))]
+        taken = all(sound(item, window, room, varying) for window in every)
         assert (misfit(table, item, cuts) == "") == taken, (item, cuts)
         lows = [np.array([window[axis][0] for window in every]) for axis in range(len(item.shape))]
         highs = [np.array([sum(window[axis]) for window in every]) for axis in range(len(item.shape))]

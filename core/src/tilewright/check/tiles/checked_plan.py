@@ -162,9 +162,9 @@ def transfer_fault(
     return ""
 
 
-def grain_of(platform: Platform) -> int:
-    """What tile buffers are multiples of."""
-    return max((path.align for path in platform.copies), default=1)
+def grain_of(platform: Platform, memory: str) -> int:
+    """What tile buffers in a memory are multiples of."""
+    return max((path.align for path in platform.copies if memory in (path.source, path.target)), default=1)
 
 
 class ViewReaders:

@@ -223,7 +223,7 @@ class Copies:
             return
         for number in range(hop.copies[key].buffers):
             name = f"{key}@{hop.inner}#{number}"
-            needed = align_up(item.bytes_in(inner.capacity), grain_of(self.plan.platform))
+            needed = align_up(item.bytes_in(inner.capacity), grain_of(self.plan.platform, hop.inner))
             yield from self.plan.buffer_faults(name, hop.inner, needed, self.number)
 
     def _transfers(

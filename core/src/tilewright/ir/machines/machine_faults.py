@@ -61,6 +61,8 @@ def _of_path(path: CopyPath, memories: Sequence[Memory]) -> Iterator[str]:
     if type(path.align) is not int or path.align < 1 or path.align & (path.align - 1):
         yield f"{ends} with align={path.align!r}: a power of two is needed"
         return
+    if path.dimensions not in (1, 2, 3):
+        yield f"{ends} with dimensions={path.dimensions!r}: there are 1, 2 and 3"
     for memory in memories:
         if memory.name in (path.source, path.target) and memory.align % path.align:
             yield f"{ends} with align={path.align}, and memory '{memory.name}' begins at multiples of {memory.align}"

@@ -4,8 +4,9 @@ Does not know what is copied, nor in which parts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tilewright.ir.machines.platform import CopyPath, Platform
-from tilewright.ir.rounding import align_up
 
 
 def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:
@@ -25,14 +26,14 @@ def route(platform: Platform, source: str, target: str) -> tuple[CopyPath, ...] 
     return reached.get(target)
 
 
-def copy_grain(platform: Platform) -> int:
-    """What addresses and sizes of buffers are multiples of, so that any copy of the platform can move all of one."""
-    return max((path.align for path in platform.copies), default=1)
-
-
-def padded_bytes(platform: Platform, size_bytes: int) -> int:
-    """What a buffer takes for so many bytes: what copies move more of them is its own."""
-    return align_up(size_bytes, copy_grain(platform))
+def copy_grain(platform: Platform, memories: Collection[str] | None = None) -> int:
+    """What addresses and sizes of buffers are multiples of, so that any copy from or to these memories can move all of
+    one; None: any memories.
+    """
+    moving = (
+        path for path in platform.copies if memories is None or not {path.source, path.target}.isdisjoint(memories)
+    )
+    return max((path.align for path in moving), default=1)
 
 
 def crossed(platform: Platform) -> tuple[str, ...]:

@@ -219,7 +219,7 @@ def _tiling(
     inner = dict(member.inside)
     if number + 1 < len(box.analysis.members):
         inner[member.output.name] = number
-    nest, grain = box.nest(number), copy_grain(machine.platform)
+    nest = box.nest(number)
     return TiledStep(
         step=member.step,
         site=machine.site(member.step),
@@ -233,7 +233,9 @@ def _tiling(
         function=function,
         box=box,
         number=number,
-        slots=tuple(tuple(_slots(at, here, box, number, bindings, names, grain)) for at, here in enumerate(traffic)),
+        slots=tuple(
+            tuple(_slots(at, here, box, number, bindings, names, machine.platform)) for at, here in enumerate(traffic)
+        ),
         inner={operand: _held(box, context.book, maker, region) for operand, maker in inner.items()},
         scratch=scratch_name(box.analysis.sink.step),
     )
@@ -246,7 +248,7 @@ def _slots(
     number: int,
     bindings: Sequence[OperandBinding],
     names: Mapping[str, str],
-    grain: int,
+    platform: Platform,
 ) -> Iterator[TileBuffers]:
     """The tile buffers of one step at one level, in the order of its operands."""
     mine = {crossing.item.name: crossing for crossing in traffic if crossing.number == number}
@@ -274,7 +276,7 @@ def _slots(
             roll=crossing.roll,
             borrowed=not crossing.own,
             whole=crossing.entire,
-            grain=grain,
+            grain=copy_grain(platform, (hop.inner,)),
         )
 
 

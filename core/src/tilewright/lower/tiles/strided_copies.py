@@ -12,8 +12,9 @@ from tilewright.ir.programs.expressions import ALWAYS, Expression, FunctionCall,
 from tilewright.ir.programs.statements import ByteRange, CopyStart, For, If, Statement
 from tilewright.ir.rounding import align_down, align_up, ceil_div
 from tilewright.lower.operands.c_boxes import CSpan
+from tilewright.tile.memory_path import takes_planes
 
-TRANSFER = "tw_transfer"
+TRANSFER, PLANES = "tw_transfer", "tw_transfer_3d"
 LOOPS = "ijklmnuv"  # variables, outermost first; tensors have at most 8 axes
 
 
@@ -77,7 +78,12 @@ def window_copy(
     if loops and loops[-1].source == loops[-1].target == item_bytes:
         run = loops.pop()
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
-    body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
+    most = align_up(run.extent.most * item_bytes, path.align) * rows.extent.most
+    if loops and takes_planes(path, most * loops[-1].extent.most):
+        planes = loops.pop()
+        body = _planes(source, target, (run, rows, planes), item_bytes, loops, path, slot, name)
+    else:
+        body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
         body = (_loop(_index(number), loop.extent.value, 1, body),)
     filled = all_of(*(operation(">", extent.value, 0) for extent in extents if extent.least == 0))
@@ -137,6 +143,24 @@ def _limited(
     return (_loop(index, rows.extent.value, step, body),)
 
 
+def _planes(
+    source: CopyEnd,
+    target: CopyEnd,
+    walks: tuple[_Walk, _Walk, _Walk],
+    item_bytes: int,
+    loops: Sequence[_Walk],
+    path: CopyPath,
+    slot: Expression,
+    name: str,
+) -> tuple[Statement, ...]:
+    """One transfer of runs, rows and planes."""
+    run, rows, planes = walks
+    ends = _moved(target.pointer, loops, source=False), _moved(source.pointer, loops, source=True)
+    sizes = _padded(run, item_bytes, path), rows.extent.value, planes.extent.value
+    strides = map(Number, (rows.target, rows.source, planes.target, planes.source))
+    return (_started(source, target, FunctionCall(PLANES, (slot, *ends, *sizes, *strides)), name),)
+
+
 def _padded(run: _Walk, item_bytes: int, path: CopyPath) -> Expression:
     """Bytes of a run, up to a multiple of what the path moves."""
     size = run.extent.value * item_bytes
@@ -178,15 +202,17 @@ def _transfer(
     name: str,
 ) -> tuple[Statement, ...]:
     strides = (rows.target, rows.source) if size[1].number != 1 else (0, 0)
-    return (
-        CopyStart(
-            transfer=name,
-            code=FunctionCall(TRANSFER, (slot, *ends, *size, *map(Number, strides))),
-            source=source.regions[0],
-            target=target.regions[0],
-            more_sources=source.regions[1:],
-            more_targets=target.regions[1:],
-        ),
+    return (_started(source, target, FunctionCall(TRANSFER, (slot, *ends, *size, *map(Number, strides))), name),)
+
+
+def _started(source: CopyEnd, target: CopyEnd, code: Expression, name: str) -> Statement:
+    return CopyStart(
+        transfer=name,
+        code=code,
+        source=source.regions[0],
+        target=target.regions[0],
+        more_sources=source.regions[1:],
+        more_targets=target.regions[1:],
     )
 
 

@@ -317,7 +317,7 @@ def many_transfers(
     every = item.steps or (1,) * len(extents)
     far_steps = strides(item.shape, item.layout)
     near = np.ones(count, np.int64)
-    groups = [np.ones(count, np.int64) for _ in range(2)]  # trips of the innermost loop, and of the one around it
+    groups = [np.ones(count, np.int64) for _ in range(3)]  # trips of the innermost loop, and of those around it
     number = np.full(count, -1)
     total, flat = np.ones(count, np.int64), np.ones(count, bool)
     far_end, near_end = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -340,6 +340,10 @@ def many_transfers(
     moved = total > 0
     run, rows = np.where(moved, run, 1), np.where(moved, rows, 1)
     run_bytes = align_up(run * item.item_bytes, path.align)
+    if path.dimensions > 2:
+        planes = np.where(moved, np.where(flat, groups[2], groups[1]), 1)
+        most = np.iinfo(np.int64).max if path.max_bytes is None else path.max_bytes
+        rows = rows * np.where(run_bytes * rows * planes <= most, planes, 1)
     pieces = _pieces(run_bytes, rows, path)
     piece_bytes, lines = ceil_div(run_bytes * rows, pieces), ceil_div(rows, pieces)
     cycles = np.where(moved, total // (run * rows) * pieces * _cycles(piece_bytes, lines, path), 0.0)

@@ -16,8 +16,8 @@ import numpy as np
 
 from tilewright.ir.access.index import mentions
 from tilewright.ir.access.index_map import MapAccess
-from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.ir.tensors.layout import merge_loops, strides
+from tilewright.ir.rounding import align_up
+from tilewright.ir.tensors.layout import strides
 from tilewright.tile.space.spans import rows_of, spans, unique_rows
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Ends = tuple[Integers, Integers]  # the first position of windows along an axis, and the one behind the last
 
-Place = tuple[
-    int, int, int | bool
-]  # along an axis: bytes to the first position, less what is aligned; extent; whether all
-# of the operand ends there
+# along an axis: bytes to the first position, less what is aligned; the extent; whether all of the operand ends there
+Place = tuple[int, int, int]
 
 
 def misfit(table: WindowTable, item: CopiedOperand, cuts: Mapping[str, int]) -> str:
@@ -41,11 +39,13 @@ def misfit(table: WindowTable, item: CopiedOperand, cuts: Mapping[str, int]) -> 
         return fault
     room = table.windows(item, cuts).capacity
     if table.is_entire(item, cuts):
-        return _fault(item, [(0, extent, True) for extent in item.shape], room)
-    parts = [_places(item, axes, ends) for axes, ends in _apart(table, item, cuts)]
+        return _fault(item, [(0, extent, 1) for extent in item.shape], room, ())
+    groups = list(_apart(table, item, cuts))
+    varying = [axis for axes, windows in groups for axis in _varying(axes, windows)]
+    parts = [_places(item, axes, windows) for axes, windows in groups]
     for chosen in product(*parts):
         places = dict(pair for part in chosen for pair in part)
-        fault = _fault(item, [places[axis] for axis in range(len(item.shape))], room)
+        fault = _fault(item, [places[axis] for axis in range(len(item.shape))], room, varying)
         if fault:
             return fault
     return ""
@@ -59,10 +59,11 @@ def misfit_of(item: CopiedOperand, windows: Sequence[Ends], room: Sequence[int],
     if fault or item.any_window:
         return fault
     axes = range(len(item.shape))
+    varying = _varying(axes, windows)
     for chosen in _places(item, axes, windows):
         places = [place for _, place in chosen]
         inside = held and any(place[1] != extent for place, extent in zip(places, room, strict=True))
-        fault = f"a part of a tile of {item.name} is stored" if inside else _fault(item, places, room)
+        fault = f"a part of a tile of {item.name} is stored" if inside else _fault(item, places, room, varying)
         if fault:
             return fault
     return ""
@@ -110,25 +111,33 @@ def _places(item: CopiedOperand, axes: Sequence[int], windows: Sequence[Ends]) -
     return [tuple(zip(axes, row, strict=True)) for row in every if all(extent for _, extent, _ in row)]
 
 
-def _fault(item: CopiedOperand, places: Sequence[Place], room: Sequence[int]) -> str:
+def _varying(axes: Sequence[int], windows: Sequence[Ends]) -> list[int]:
+    """The axes along which some windows are longer than others: what is around these is not joined with them in C."""
+    extents = [np.maximum(high - low, 0) for low, high in windows]
+    return [axis for axis, lengths in zip(axes, extents, strict=True) if lengths.min() != lengths.max()]
+
+
+def _fault(item: CopiedOperand, places: Sequence[Place], room: Sequence[int], varying: Sequence[int]) -> str:
     """Of one window."""
-    align, item_bytes, every = item.path.align, item.item_bytes, item.steps or (1,) * len(places)
+    align, item_bytes = item.path.align, item.item_bytes
     if sum(start for start, _, _ in places) % align:
         return f"a tile of {item.name} begins at no multiple of {align} bytes"
-    trips = [ceil_div(extent, step) for (_, extent, _), step in zip(places, every, strict=True)]
     sides = [[step * item_bytes for step in strides(shape, item.layout)] for shape in (item.shape, room)]
-    loops, moves = merge_loops(
-        [trips[axis] for axis in item.layout], [[side[axis] * every[axis] for axis in item.layout] for side in sides]
-    )
-    dense = all(side[-1] in (0, item_bytes) for side in moves)
-    pitches = {pitch for side in moves for pitch in (side[:-1] if dense else side)}
-    odd = sorted(pitch for pitch in pitches if pitch % align)
+    loops: list[tuple[int, list[int]]] = []
+    for axis in item.layout:
+        extent, moves = places[axis][1], [side[axis] for side in sides]
+        if loops and axis not in varying and loops[-1][1] == [move * extent for move in moves]:
+            loops[-1] = loops[-1][0] * extent, moves
+        elif extent > 1 or axis in varying:
+            loops.append((extent, moves))
+    run = item_bytes * (loops.pop()[0] if loops and loops[-1][1] == [item_bytes] * 2 else 1)
+    pitches = sorted(move for extent, moves in loops for move in moves if extent > 1)
+    odd = [pitch for pitch in pitches if pitch % align]
     if odd:
         return f"rows of a tile of {item.name} are {odd[0]} bytes apart"
-    run = loops[-1] * item_bytes if dense else item_bytes
     if not run % align:
         return ""
-    if item.written and (pitches - {0} or not all(ends for _, _, ends in places)):
+    if item.written and (pitches or not all(ends for _, _, ends in places)):
         return f"{run} bytes of {item.name} are stored at once, and {align_up(run, align)} would be written"
     if not item.padded and item_bytes * prod(item.shape) % align:
         return f"behind the last byte of {item.name} is nothing that a copy may move, too"
