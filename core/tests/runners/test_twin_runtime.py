@@ -121,6 +121,14 @@ def store(old: str, new: str) -> tuple[str, str]:
     return STORE, STORE.replace(old, new)
 
 
+def planes(half: str) -> tuple[str, str]:
+    """The transfer of B as two planes of two rows, so many bytes apart where they come."""
+    row = "N * K / 4"
+    declared = "uint32_t tw_rt_copy_3d(void *, const void *" + ", uint32_t" * 7 + ");"
+    started = f"b_coming = tw_rt_copy_3d(b_tile, b, {row}, 2u, 2u, {row}, {row}, {half}, N * K / 2);"
+    return "b_coming = tw_rt_copy(b_tile, b, N * K, 1u, 0u, 0u);", f"{declared} {started}"
+
+
 FAULTS: dict[str, tuple[str, str, str]] = {  # old text, new text, what the fault says
     "missing wait for an input": ("            tw_rt_wait(a_coming[here]);\n", "", "TW710[36]"),
     "missing wait for an output": ("if (t >= 2) {\n                tw_rt_wait(c_leaving[here]);", "{", "TW710[3-6]"),
@@ -143,6 +151,8 @@ FAULTS: dict[str, tuple[str, str, str]] = {  # old text, new text, what the faul
     "copy beyond a memory": ("a + (t + 1) * ROWS * K", "a + (t + 1) * ROWS * K + 4096", "TW7101"),
     "transfer too long": (*store("ROWS * N * 4", "8192u"), "TW710[12]"),
     "transfer not aligned": (*store("ROWS * N * 4", "ROWS * N * 4 - 2"), "TW7102.*aligned"),
+    "planes of an engine that has none": (*planes(half="N * K / 2"), "TW7102.*2 planes"),
+    "planes that overlap": (*planes(half="N * K / 4"), "TW7102.*planes.*overlap"),
     "empty transfer": (*store("ROWS * N * 4", "0u"), "TW7102.*nothing"),
     "no such path": (*store("c + t * ROWS * N, ", "l1, "), "TW7102.*l1"),
     "two targets at one place": (STORE, STORE + " " + STORE, "TW710[56]"),

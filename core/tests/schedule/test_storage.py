@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -66,6 +67,16 @@ def test_what_a_kernel_wants_aligned_is_inside_another_only_where_that_is_so() -
     moved = Sharing(graph("a", "b", "d"), aligns={"b": 16})
     moved.join("b", "a", 16)
     assert moved.misaligned("a", "d", 8) and not moved.misaligned("a", "d", 16)
+
+
+def test_what_copies_pad_has_nothing_behind_it() -> None:
+    """Values of 20 bytes, of which copies move 24."""
+    values = graph("a", "b", "d", length=5)
+    tensors = {**values.tensors, "a": replace(values.tensors["a"], shape=(7,))}  # 28 bytes
+    sharing = Sharing(replace(values, tensors=tensors), aligns=dict.fromkeys("abd", 8), grain=8)
+    assert sharing.misaligned("b", "a")  # 8 bytes of `a` follow it
+    assert sharing.add_all((Alias(value="b", of="a", offset=2),))  # it ends where `a` does
+    assert not sharing.add_all((Alias(value="d", of="a", offset=0),))
 
 
 def test_only_what_is_read_later_is_live() -> None:

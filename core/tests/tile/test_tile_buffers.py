@@ -9,9 +9,11 @@ import pytest
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.plans.region import Region, Tiles
+from tilewright.ir.plans.stages import Buffer
+from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import vocabulary, with_kernel
 from tilewright.tile.machine import ScheduledMachine
-from tilewright.tile.tile_buffers import analysis_of_region, not_together, persistent_buffers, region_buffers
+from tilewright.tile.tile_buffers import analysis_of_region, not_together, padded, persistent_buffers, region_buffers
 
 
 def test_tile_buffers_are_alive_where_the_last_step_stands(pools: Any) -> None:
@@ -47,3 +49,11 @@ def test_steps_that_cannot_be_one_region_say_why(pools: Any) -> None:
     assert "only where values can stay in a scratchpad" in caught.value.message
     assert caught.value.where == "group 'a', 'b'"
     assert not_together([], "so it is").where == ""
+
+
+def test_a_buffer_has_room_for_what_copies_move_more_unless_it_is_the_caller_s() -> None:
+    lines = replace(CLUSTER, copies=tuple(replace(path, align=16) for path in CLUSTER.copies))
+    buffer = Buffer(name="x", kind="input", size_bytes=20, align=16, first=0, last=0, memories=("l2",))
+    assert padded(buffer, lines).size_bytes == 32
+    assert padded(buffer, CLUSTER) is buffer
+    assert padded(replace(buffer, memories=()), lines).size_bytes == 20

@@ -51,14 +51,23 @@ def test_time_is_that_of_every_piece() -> None:
     assert Transfers(run_bytes=10, rows=4, count=1, pieces=2).cycles(path) == 2 * (100 + 20 + 2)
 
 
-def test_runs_are_as_the_engine_takes_them() -> None:
-    path = replace(PATH, align=4)
-    assert Transfers(run_bytes=8, rows=1, count=1).legal(path)
-    assert not Transfers(run_bytes=6, rows=1, count=1).legal(path)
+@pytest.mark.parametrize(("align", "most", "run", "pieces"), [(1, None, 6, 1), (4, None, 8, 1), (4, 7, 8, 2)])
+def test_what_is_moved_beside_a_run_is_counted(align: int, most: int | None, run: int, pieces: int) -> None:
+    moved = transfers((1, 6), (6, 8), (6, 8), (0, 1), 1, replace(PATH, align=align, max_bytes=most))
+    assert (moved.run_bytes, moved.pieces, moved.size_bytes) == (run, pieces, run)
 
 
 def test_only_long_rows_are_left_out() -> None:
     window = (Span(low=0, high=9, step=2), Span(low=0, high=9, step=2))
-    assert strided_copy(window, (9, 64), (0, 1), 1) == (2, 1)
-    assert strided_copy(window, (9, 63), (0, 1), 1) == (1, 1)
-    assert strided_copy(window, (64, 9), (1, 0), 1) == (1, 2)
+    assert strided_copy(window, (9, 64), (0, 1), 1, PATH) == (2, 1)
+    assert strided_copy(window, (9, 64), (0, 1), 1, replace(PATH, align=8)) == (1, 1)
+    assert strided_copy(window, (9, 63), (0, 1), 1, PATH) == (1, 1)
+    assert strided_copy(window, (64, 9), (1, 0), 1, PATH) == (1, 2)
+
+
+@pytest.mark.parametrize(("most", "rows", "count"), [(None, 6, 1), (12, 6, 1), (11, 2, 3)])
+def test_planes_of_rows_are_one_transfer_where_a_path_takes_them(most: int | None, rows: int, count: int) -> None:
+    """Three planes of two rows of two bytes."""
+    path = replace(PATH, dimensions=3, max_bytes=most)
+    found = transfers((3, 2, 2), (4, 5, 6), (3, 2, 2), (0, 1, 2), 1, path)
+    assert (found.run_bytes, found.rows, found.count, found.pieces) == (2, rows, count, 1)

@@ -26,6 +26,7 @@ from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.code_fragments import ordered
 from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Artifact
 from tilewright.ir.programs.program import Program
 from tilewright.ir.programs.statements import Dead, Hook, Live, Statement, StepCall, statements_in
@@ -36,6 +37,9 @@ from tilewright.operators.c_code.c_elements import Elements, loading
 INCBIN_FROM_BYTES = 64 * 1024
 
 Names = dict[str, object]
+
+
+_BEHIND_COPY = "/* Waits for one transfer"  # in tw_rt.h, where more ways to start one are declared
 
 
 @with_log_span(INFO, "emit: files")
@@ -59,7 +63,7 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     if names["quantize_header"]:
         texts[str(names["quantize_header"])] = _render("quantize_h.mako", names)
     if program.team:
-        texts["tw_rt.h"] = text("tw_rt.h")
+        texts["tw_rt.h"] = _team_header(program.allocated.tiled.scheduled.bound.platform)
     if names["simple"]:
         texts[f"{prefix}_simple.c"] = _render("simple.mako", names)
     if blobs and form == "c":
@@ -115,6 +119,14 @@ def _no_selftest() -> TilewrightError:
         "--selftest and --const-format bin exclude each other: the self-test has nobody to load the constants",
         fix=("leave one of them out: other forms of constants are linked into the program",),
     )
+
+
+def _team_header(platform: Platform) -> str:
+    """What a program asks of its runtime, with what only this target has."""
+    header = text("tw_rt.h")
+    if any(path.dimensions > 2 for path in platform.copies):
+        header = header.replace(_BEHIND_COPY, text("tw_rt_3d.h") + _BEHIND_COPY)
+    return header
 
 
 def _const_format(program: Program, options: EmitOptions) -> str:

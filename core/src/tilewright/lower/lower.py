@@ -12,6 +12,7 @@ from tilewright.c_text.identifiers import demand_prefix
 from tilewright.ir.code_fragments import CodeFragment, ordered
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.programs.program import KernelLicence, Program, waits_in
 from tilewright.ir.programs.statements import StepCall
@@ -79,6 +80,10 @@ def _steps(
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
     helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
+    if any(path.dimensions > 2 for path in tiled.scheduled.bound.platform.copies):
+        helpers.append(fragment_file("tilewright.lower", "text/planes.c"))
+    if copy_grain(tiled.scheduled.bound.platform) > 1:
+        helpers.append(fragment_file("tilewright.lower", "text/padded.c"))
     if any(keeps_rows(region) for region in tiled.regions):
         helpers.append(rows_section())
     return _with_endings(made, context), tuple(helpers)

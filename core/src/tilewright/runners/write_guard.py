@@ -100,12 +100,23 @@ def _written(tiled: Tiled, buffers: Mapping[str, Buffer]) -> Iterator[tuple[int,
         for value in filter(None, nodes[step.nodes[-1]].outputs):
             storage = scheduled.storage[value]
             if storage.buffer in buffers:
+                size = _with_padding(
+                    tiled, buffers[storage.buffer], storage.offset_bytes, graph.tensors[value].size_bytes
+                )
                 for function in dict.fromkeys((executed[step.name], completed[step.name])):
-                    yield function, storage.buffer, storage.offset_bytes, graph.tensors[value].size_bytes
+                    yield function, storage.buffer, storage.offset_bytes, size
     for step_number, members in numbers.items():
         for buffer in buffers.values():
             if buffer.kind in _WHOLE and buffer.first <= max(members) and buffer.last >= min(members):
                 yield step_number, buffer.name, 0, buffer.size_bytes
+
+
+def _with_padding(tiled: Tiled, buffer: Buffer, offset_bytes: int, size_bytes: int) -> int:
+    """What a value may take: what copies store more, behind the last byte of a buffer's values, is the buffer's own."""
+    scheduled, end = tiled.scheduled, offset_bytes + size_bytes
+    tensors = scheduled.bound.graph.tensors
+    ends = (scheduled.storage[name].offset_bytes + tensors[name].size_bytes for name in buffer.values)
+    return buffer.size_bytes - offset_bytes if end == max(ends, default=0) else size_bytes
 
 
 def _area(book: AddressBook, members: Mapping[str, str], buffer: str) -> str:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator, input_names
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Bound
 from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
@@ -164,7 +165,7 @@ def pieces_of(
     pins: Mapping[str, str] = MappingProxyType({}),
 ) -> Pieces:
     """The arguments are those of `order_task`."""
-    sharing = Sharing(bound.graph, pins=pins, aligns=aligns_of(bound, operators))
+    sharing = Sharing(bound.graph, pins=pins, aligns=aligns_of(bound, operators), grain=copy_grain(bound.platform))
     views, settled = _views(bound, operators, sharing)
     piece, sizes = _pieces(bound.graph, sharing, theirs)
     pairs = [() if node.name in views else _pairs(node, bound, operators, sharing) for node in bound.graph.nodes]

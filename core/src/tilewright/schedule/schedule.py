@@ -10,6 +10,7 @@ from dataclasses import replace
 from tilewright.errors import usage_error
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
@@ -26,7 +27,9 @@ def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisio
     """
     order = _nodes_in_order(bound.graph, decisions.order)
     bound = replace(bound, graph=replace(bound.graph, nodes=order))
-    sharing = Sharing(bound.graph, pins=decisions.memories, aligns=aligns_of(bound, operators))
+    sharing = Sharing(
+        bound.graph, pins=decisions.memories, aligns=aligns_of(bound, operators), grain=copy_grain(bound.platform)
+    )
     executed = [node for node in order if not _is_view(node, bound, operators, sharing)]
     in_place = _in_place_pairs(executed, bound, operators, sharing, decisions)
     in_place |= join_states(executed, bound, operators, sharing, decisions)

@@ -34,18 +34,23 @@ class Sharing:
     """
 
     def __init__(
-        self, graph: Graph, pins: Mapping[str, str] | None = None, aligns: Mapping[str, int] | None = None
+        self,
+        graph: Graph,
+        pins: Mapping[str, str] | None = None,
+        aligns: Mapping[str, int] | None = None,
+        grain: int = 1,
     ) -> None:
         self.graph = graph
         self._pins = pins or {}  # value -> memory: what is pinned apart shares no bytes
         self._aligns = aligns or {}  # value -> what its address is a multiple of
+        self._grain = grain  # bytes of which copies move multiples
         self._inputs, self._outputs = frozenset(graph.inputs), frozenset(graph.outputs)
         self._places: dict[str, tuple[str, int]] = {}  # value -> (the value whose buffer it is in, byte offset there)
         self._groups: dict[str, _Group] = {}  # by the value that gives the buffer its name
 
     def untouched(self) -> Sharing:
         """The same values, none of them inside another."""
-        return Sharing(self.graph, self._pins, self._aligns)
+        return Sharing(self.graph, self._pins, self._aligns, self._grain)
 
     def root(self, value: str) -> tuple[str, int]:
         """The value that owns the buffer, and how far `value` is from its start, in bytes."""
@@ -79,13 +84,20 @@ class Sharing:
         return len(self._group(self.root(left)[0]).memories | self._group(self.root(right)[0]).memories) > 1
 
     def misaligned(self, value: str, of: str, offset_bytes: int = 0) -> bool:
-        """Whether a value of the buffer that `value` owns would begin where its kernels cannot take it, if that were in
-        the buffer of `of`, so many bytes behind where `of` begins.
+        """Whether a value of the buffer that `value` owns would begin where its kernels cannot take it, or end where a
+        copy cannot, if that were in the buffer of `of`, so many bytes behind where `of` begins.
         """
-        start = self.root(of)[1] + offset_bytes
+        home, start = self.root(of)
+        start += offset_bytes
         return bool(self._aligns) and any(
-            (start + self.root(name)[1]) % self._aligns.get(name, 1) for name in self.members(value)
+            (start + self.root(name)[1]) % self._aligns.get(name, 1)
+            or self._cramped(start + self.bytes_of(name)[1], home)
+            for name in self.members(value)
         )
+
+    def _cramped(self, end: int, home: str) -> bool:
+        """Whether a copy to there would write over what follows: padding stands behind the last byte of a buffer."""
+        return bool(end % self._grain) and end != self.bytes_of(home)[1]
 
     def align_of(self, root: str) -> int:
         """What the buffer of `root` has to begin at a multiple of, for the sake of all in it."""

@@ -17,9 +17,10 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import CopyPath, Engine, Platform, reachable
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.constant_copies import copying, path_to
 from tilewright.ir.plans.constant_homes import homes_of
-from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.decisions import OUTSIDE, Decisions
 from tilewright.ir.plans.operand_aligns import aligns_of
 from tilewright.ir.plans.stages import Buffer, Scheduled, Step
 from tilewright.ir.rounding import align_up
@@ -199,6 +200,25 @@ class ScheduledMachine:
         banked = bool(bank_bytes and self.bound.bindings[self.scheduled.steps[index].name].kernel.banks)
         return min(left, bank_bytes) if banked else left
 
+    def has_padding(self, operand: StepOperand) -> bool:
+        """Whether what a copy moves behind the last byte of an operand is padding: the plan owns its buffer, which ends
+        there.
+        """
+        if operand.constant or copy_grain(self.platform) == 1:
+            return True
+        end = operand.offset_bytes + operand.item_bytes * prod(operand.shape)
+        return self._padded_ends.get(operand.buffer) == end
+
+    @cached_property
+    def _padded_ends(self) -> Mapping[str, int]:
+        """Where values end, and padding begins, in each buffer of the plan's."""
+        storage, tensors, io = self.scheduled.storage, self.bound.graph.tensors, self.decisions.io
+        return {
+            buffer.name: max(storage[value].offset_bytes + tensors[value].size_bytes for value in buffer.values)
+            for buffer in self.scheduled.buffers
+            if all(io.get(value) not in OUTSIDE for value in buffer.values)
+        }
+
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
         """What a buffer takes of a memory: its size, up to where the next may begin."""
         return align_up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
@@ -270,8 +290,7 @@ class ScheduledMachine:
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""
-        paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
-        return max(self.platform.buffer_align, 8, *paths)
+        return max(self.platform.buffer_align, 8, copy_grain(self.platform, (memory,)))
 
     def path(self, operand: StepOperand, kernel: Kernel, inner: str, memory: str = "") -> CopyPath | None:
         """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""

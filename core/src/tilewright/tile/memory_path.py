@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.machines.platform import CopyPath, Platform
 from tilewright.ir.machines.routes import path_between, route
 from tilewright.ir.plans.constant_copies import constant_source
-from tilewright.ir.rounding import ceil_div
+from tilewright.ir.rounding import align_down, align_up, ceil_div
 from tilewright.ir.tensors.layout import Layout, merge_loops, strides
 
 _LONG_ROW_BYTES = 64  # leaving out less than this costs more than it saves
@@ -111,7 +112,9 @@ class MemoryPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """`count` transfers, each of `rows` rows of `run_bytes` contiguous bytes."""
+    """`count` transfers, each of `rows` rows of `run_bytes` contiguous bytes, padding included; those of planes are all
+    of a transfer's rows.
+    """
 
     run_bytes: int
     rows: int
@@ -132,10 +135,6 @@ class Transfers:
             self.count * self.pieces * path.cycles(ceil_div(moved_bytes, self.pieces), ceil_div(self.rows, self.pieces))
         )
 
-    def legal(self, path: CopyPath) -> bool:
-        """Whether the engine takes runs of this length. Addresses are checked where they are known."""
-        return not self.run_bytes % path.align
-
 
 def transfers(
     extents: Sequence[int],
@@ -150,21 +149,32 @@ def transfers(
 
     `extents` of the window, of the whole operand (`shape`) and of its tile buffer (`room`) are by axis. Neighbouring
     axes are one where neither side has a gap; the innermost is a run, the next one, where the path has two dimensions,
-    its rows, and every further one repeats the transfer.
+    its rows, the next one, where it has three, planes of rows, if the path takes so many bytes at once. Every further
+    one repeats the transfer. What is no multiple of `CopyPath.align` is padded.
     """
     if 0 in extents:
         return Transfers(run_bytes=0, rows=0, count=0)
     run, around = _run_and_around(tuple(extents), tuple(shape), tuple(room), layout, tuple(steps))
     loops = list(around)
     rows = loops.pop() if path.dimensions > 1 and loops else 1
-    count = 1
-    for extent in loops:
-        count *= extent
-    run_bytes, pieces = run * item_bytes, 1
+    run_bytes, pieces = align_up(run * item_bytes, path.align), 1
+    if loops and takes_planes(path, run_bytes * rows * loops[-1]):
+        rows *= loops.pop()
+    count = prod(loops)
     if path.max_bytes is not None and run_bytes * rows > path.max_bytes:
-        whole_rows = path.max_bytes // run_bytes
-        pieces = ceil_div(rows, whole_rows) if whole_rows else rows * ceil_div(run_bytes, path.max_bytes)
+        whole_rows, longest = path.max_bytes // run_bytes, longest_run(path)
+        pieces = ceil_div(rows, whole_rows) if whole_rows else rows * ceil_div(run_bytes, longest)
     return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
+
+
+def takes_planes(path: CopyPath, size_bytes: int) -> bool:
+    """Whether a path moves planes of rows at once, of so many bytes all together."""
+    return path.dimensions > 2 and (path.max_bytes is None or size_bytes <= path.max_bytes)
+
+
+def longest_run(path: CopyPath) -> int:
+    """The most bytes of one row: what the path allows, down to a multiple of what it moves."""
+    return max(align_down(path.max_bytes or 0, path.align), 1)
 
 
 @lru_cache(maxsize=1 << 14)  # windows of many tiles, and of many layers, have the same extents
@@ -182,13 +192,17 @@ def _run_and_around(
     return (loops[-1], loops[:-1]) if dense else (1, loops)
 
 
-def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
+def strided_copy(
+    window: Window, shape: Sequence[int], layout: Layout, item_bytes: int, path: CopyPath
+) -> tuple[int, ...]:
     """Along each axis, which positions of an operand are ever copied: all, or those of a strided access.
 
     `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are
-    left out where that leaves out rows of some length, along the outermost such axis.
+    left out where that leaves out rows of some length, along the outermost such axis, and the path takes any row.
     """
     result = [1] * len(shape)
+    if path.align > 1:
+        return tuple(result)
     gaps = strides(shape, layout)
     for axis in layout:
         if window[axis].step > 1 and gaps[axis] * item_bytes >= _LONG_ROW_BYTES:

@@ -21,6 +21,7 @@ from tilewright.tile.tile_buffers import (
     constant_copies,
     demand_scratchpad,
     engine_uses,
+    padded,
     persistent_buffers,
     reachable,
     region_buffers,
@@ -63,7 +64,8 @@ def groups_by(tiler: Tiler, request: TilingRequest) -> tuple[Group, ...]:
 
 def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> Tiled:
     """What constants need is known before any tile is. Other buffers are there with their names, and have no place."""
-    constants = _constants(ScheduledMachine(scheduled, operators, decisions), decisions)
+    machine = ScheduledMachine(scheduled, operators, decisions)
+    constants = (padded(buffer, machine.platform) for buffer in _constants(machine, decisions))
     return Tiled(scheduled=scheduled, groups=(), buffers=(*scheduled.buffers, *constants))
 
 
@@ -94,7 +96,10 @@ def listed(
     return Tiled(
         scheduled=scheduled,
         groups=with_hidden(machine, groups),
-        buffers=tuple(reachable(aligned(buffer, machine.platform), uses, machine.platform) for buffer in buffers),
+        buffers=tuple(
+            reachable(aligned(padded(buffer, machine.platform), machine.platform), uses, machine.platform)
+            for buffer in buffers
+        ),
     )
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import Exit, TilewrightError, unsupported_error
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, read_as
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Step
+from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 from tilewright.tile.machine import NOTHING, ScheduledMachine
 from tilewright.tile.memory_path import HopMemories
@@ -190,6 +192,12 @@ def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> N
                     where=f"step '{name}'",
                     fix=("give the engine access to the scratchpad",),
                 )
+
+
+def padded(buffer: Buffer, platform: Platform) -> Buffer:
+    """The buffer with room behind its last byte for what copies move more; what the caller owns stays as it is."""
+    size = align_up(buffer.size_bytes, copy_grain(platform, buffer.memories))
+    return buffer if size == buffer.size_bytes else replace(buffer, size_bytes=size)
 
 
 def aligned(buffer: Buffer, platform: Platform) -> Buffer:

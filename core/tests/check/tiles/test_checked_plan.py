@@ -102,7 +102,7 @@ def fault(plan: CheckedPlan, extents: Any, starts: Any = (0, 0), rooms: Any = ((
     ("extents", "starts", "near", "align", "sound"),
     [
         ((6, 5), (0, 0), (6, 5), 8, True),  # one run of 120 bytes
-        ((5, 5), (0, 0), (6, 5), 8, False),  # of 100
+        ((5, 5), (0, 0), (6, 5), 8, True),  # of 100, and 4 bytes more, which are its own
         ((2, 2), (0, 0), (2, 2), 4, True),
         ((2, 2), (0, 0), (2, 2), 8, False),  # 20 bytes from row to row in the backing memory
         ((1, 2), (0, 0), (1, 2), 8, True),  # one row
@@ -116,6 +116,25 @@ def test_runs_begin_and_go_on_where_the_engine_may(
 ) -> None:
     found = fault(plan, extents, starts, ((6, 5), near), align=align)
     assert found == ("" if sound else f"a transfer of A is not aligned to {align} B, as 'l2' to 'l1' demands")
+
+
+@pytest.mark.parametrize(
+    ("extents", "last", "behind", "sound"),
+    [
+        ((4, 5), False, 0, True),  # 80 bytes
+        ((6, 5), True, 8, True),  # 120, and 8 of padding
+        ((6, 5), True, 0, False),
+        ((5, 5), False, 8, False),  # 100: the next tile follows
+        ((6, 4), False, 8, False),
+    ],
+)
+def test_what_is_stored_beside_a_window_is_padding(
+    plan: CheckedPlan, extents: Any, last: bool, behind: int, sound: bool
+) -> None:
+    """Of the operand A, 6 x 5 floats, as if it were written."""
+    item, path = replace(operands(plan)["A"], written=True), replace(copy_path("l1", "l2"), align=16)
+    found = transfer_fault(item, extents, (0, 0), ((6, 5), extents), path, last=last, behind_bytes=behind)
+    assert (found == "") == sound, found
 
 
 @pytest.mark.parametrize(("most", "align", "sound"), [(4, 1, True), (3, 1, False), (8, 8, True), (7, 8, False)])

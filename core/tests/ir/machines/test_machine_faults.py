@@ -41,6 +41,9 @@ def test_what_is_sound_has_no_fault() -> None:
         ({"inner": "l1"}, "inner='l1', and no memory 'l1'"),
         ({"runtime_bytes": {"stack": 8}}, "runtime_bytes of other memories, and no memory 'stack'"),
         ({"copies": (CopyPath(source="rom", target="l1"),)}, "copies from 'rom' to 'l1', and no memory 'l1'"),
+        ({"copies": (CopyPath(source="rom", target="ram", align=12),)}, "with align=12: a power of two is needed"),
+        ({"copies": (CopyPath(source="rom", target="ram", align=32),)}, "memory 'ram' begins at multiples of 16"),
+        ({"copies": (CopyPath(source="rom", target="ram", dimensions=4),)}, "dimensions=4: there are 1, 2 and 3"),
         ({"options": (Option(name="a", help="", default="c", choices=("b",)),)}, "default 'c', which is not among"),
     ],
 )  # fmt: skip

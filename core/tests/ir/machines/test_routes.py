@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.ir.machines.routes import crossed, path_between, route
+from tilewright.ir.machines.routes import copy_grain, crossed, path_between, route
 from tilewright.testing.cluster import CLUSTER, copy_path
 
 
@@ -21,3 +21,11 @@ def test_what_copies_bring_operands_into_is_on_the_way_to_the_scratchpad() -> No
     far = replace(CLUSTER, backing="flash", copies=(copy_path("flash", "l2"), copy_path("l2", "l1")))
     assert crossed(far) == ("l2", "l1")
     assert crossed(replace(CLUSTER, inner="")) == ()
+
+
+def test_buffers_are_multiples_of_what_copies_from_and_to_their_memories_move() -> None:
+    uneven = replace(
+        CLUSTER, copies=(replace(copy_path("flash", "l1"), align=16), replace(copy_path("l1", "l2"), align=4))
+    )
+    assert [copy_grain(uneven, (memory,)) for memory in ("flash", "l1", "l2", "rom")] == [16, 16, 4, 1]
+    assert (copy_grain(uneven), copy_grain(uneven, ()), copy_grain(CLUSTER)) == (16, 1, 1)

@@ -77,14 +77,15 @@ def test_what_is_too_long_is_copied_in_parts(toy: Any) -> None:
     assert codes(starts)[1] == "tw_channel = dma(fast + 4, flash + 4, 4u);"
 
 
-def test_what_the_engine_does_not_take_is_copied_by_a_core(toy: Any) -> None:
+def test_a_copy_engine_moves_padding_with_what_is_no_multiple(toy: Any) -> None:
     """Ten bytes in words of four."""
-    (copy,) = before(toy, platform(toy, replace(DMA, align=4)))
-    assert codes([copy]) == ["memcpy(fast, flash, 10u)"]
+    _, start, wait = before(toy, platform(toy, replace(DMA, align=4)))
+    assert codes([start, wait]) == ["tw_channel = dma(fast, flash, 12u);", "dma_wait(tw_channel)"]
+    assert (start.source.size_bytes, start.target.size_bytes) == (12, 12)
 
 
 def test_where_nothing_brings_it_there_that_is_said(toy: Any) -> None:
-    closed = platform(toy, replace(DMA, align=4), access={"cpu": "ro"})
+    closed = platform(toy, access={"cpu": "ro"})
     with pytest.raises(TilewrightError) as caught:
         before(toy, closed)
     assert caught.value.code == "TW5033"

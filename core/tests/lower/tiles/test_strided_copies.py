@@ -33,7 +33,7 @@ def end(pointer: str, shape: Sequence[int]) -> CopyEnd:
 
 
 def carried_out(body: Sequence[Statement], value_of: Any, names: dict[str, int]) -> Iterator[list[int]]:
-    """Of every transfer: target, source, bytes, rows, stride there, stride here."""
+    """Of every transfer: target, source, bytes, rows, stride there, stride here; each plane as one."""
     for one in body:
         match one:
             case For():
@@ -43,7 +43,13 @@ def carried_out(body: Sequence[Statement], value_of: Any, names: dict[str, int])
                 if value_of(one.condition, names):
                     yield from carried_out(one.body, value_of, names)
             case CopyStart():
-                yield [value_of(each, {**names, "slot": 0}) for each in one.code.arguments][1:]
+                arguments = [value_of(each, {**names, "slot": 0}) for each in one.code.arguments][1:]
+                if one.code.function == "tw_transfer":
+                    yield arguments
+                    continue
+                there, here, size, rows, planes, far, near, far_plane, near_plane = arguments
+                for plane in range(planes):
+                    yield [there + plane * far_plane, here + plane * near_plane, size, rows, far, near]
 
 
 def moved(transfers: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
@@ -74,7 +80,7 @@ def test_every_byte_of_a_window_once(value_of: Any, data: st.DataObject) -> None
     whole = [extent + data.draw(st.integers(0, 2)) for extent in room]
     varies = [data.draw(st.booleans()) for _ in extents]
     path = replace(
-        PATH, dimensions=data.draw(st.integers(1, 2)), max_bytes=data.draw(st.sampled_from([None, 2, 6, 10]))
+        PATH, dimensions=data.draw(st.integers(1, 3)), max_bytes=data.draw(st.sampled_from([None, 2, 6, 10, 40]))
     )
     spans = [
         CSpan(low=Number(0), extent=Name(f"e{axis}") if one else Number(extents[axis]))
@@ -91,7 +97,7 @@ def test_every_byte_of_a_window_once(value_of: Any, data: st.DataObject) -> None
     names = {"here": 5000, "there": 0, **{f"e{axis}": extent for axis, extent in enumerate(extents)}}
     found = list(carried_out(body, value_of, names))
     assert moved(found) == expected(extents, there, here)
-    assert all(rows == 1 for _, _, _, rows, _, _ in found) or path.dimensions == 2
+    assert all(rows == 1 for _, _, _, rows, _, _ in found) or path.dimensions > 1
     assert path.max_bytes is None or all(size * rows <= path.max_bytes for _, _, size, rows, _, _ in found)
 
 
@@ -107,6 +113,25 @@ def test_neighbours_without_a_gap_are_one_run() -> None:
     assert isinstance(one, CopyStart) and str(one.code) == "tw_transfer(slot, there, here, 48, 1, 0, 0)"
     (rows,) = copied((2, 3, 4), (2, 5, 4))
     assert isinstance(rows, CopyStart) and str(rows.code) == "tw_transfer(slot, there, here, 24, 2, 24, 40)"
+
+
+def test_planes_of_rows_are_one_transfer_where_the_path_has_three_dimensions() -> None:
+    extents, shape = (2, 3, 4), (3, 4, 5)
+    (planes,) = copied(extents, shape, dimensions=3)
+    assert isinstance(planes, CopyStart)
+    assert str(planes.code) == "tw_transfer_3d(slot, there, here, 8, 3, 2, 8, 10, 24, 40)"
+    (loop,) = copied(extents, shape, dimensions=3, max_bytes=47)
+    assert isinstance(loop, For) and "tw_transfer(" in str(loop.body[0].code)
+
+
+def test_what_is_no_multiple_is_moved_with_padding() -> None:
+    (fixed,) = copied((2, 3), (2, 3), align=8)
+    assert str(fixed.code) == "tw_transfer(slot, there, here, 16, 1, 0, 0)"
+    extent = Extent(value=Name("n"), least=1, most=3)
+    (moving,) = window_copy(
+        end("here", (3,)), end("there", (3,)), [extent], ITEM, replace(PATH, align=8), slot=Name("slot"), name="x"
+    )
+    assert str(moving.code) == "tw_transfer(slot, there, here, tw_padded(2 * n, 8), 1, 0, 0)"
 
 
 def test_nothing_is_copied_where_nothing_can_be() -> None:

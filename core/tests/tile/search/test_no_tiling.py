@@ -81,4 +81,9 @@ def test_without_a_legal_tile_more_memory_is_no_way_out() -> None:
     odd = replace(space, copied=tuple(replace(one, aligned_offset=False) for one in space.copied))
     error = does_not_fit(made, made.scheduled.steps[0], odd, "l1")
     assert "no tile of it is legal for the copy engine" in error.message
+    rules = [line for line in error.details if " crosses from " in line]
+    assert [line.split(" in no tile")[0] for line in rules] == [
+        "A crosses from 'l2' to 'l1'", "B crosses from 'l2' to 'l1'", "Y crosses from 'l1' to 'l2'"
+    ]  # fmt: skip
+    assert all(line.endswith(f"{line[0]} begins at no multiple of 1 bytes") for line in rules)
     assert (error.needs, error.fix) == (None, ())

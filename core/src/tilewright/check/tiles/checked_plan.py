@@ -122,11 +122,20 @@ def copy_path_of(platform: Platform, outer: str, inner: str, written: bool) -> C
 
 
 def transfer_fault(
-    item: BackingOperand, extents: Sequence[int], starts: Sequence[int], shapes: Sequence[Sequence[int]], path: CopyPath
+    item: BackingOperand,
+    extents: Sequence[int],
+    starts: Sequence[int],
+    shapes: Sequence[Sequence[int]],
+    path: CopyPath,
+    *,
+    last: bool = False,
+    behind_bytes: int = 0,
 ) -> str:
     """What the copy engine would not take; empty when nothing. What is too long goes in pieces.
 
-    `starts` is where the far side and the near side begin, in bytes; `shapes` what each has of the operand.
+    `starts` is where the far side and the near side begin, in bytes; `shapes` what each has of the operand. What is
+    moved beside the window has to be `behind_bytes` that are free for that behind the operand on the far side, which
+    the window ends with where it is the `last`; or, of what is read, other bytes of the operand.
     """
     if 0 in extents:
         return ""
@@ -143,10 +152,19 @@ def transfer_fault(
     if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < item.item_bytes):
         return f"no run of {item.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
     steps = [side[axis] * item.item_bytes for axis in gaps for side in (outer, inner)]
-    if any(number % path.align for number in (run * item.item_bytes, *starts, *steps)):
+    more = -run * item.item_bytes % path.align
+    missing = -item.bytes_in(shapes[0]) % path.align > behind_bytes if not gaps else item.written
+    if any(number % path.align for number in (*starts, *steps)) or (more and missing):
         return f"a transfer of {item.name} is not aligned to {path.align} B, as '{path.source}' to " \
                f"'{path.target}' demands"  # fmt: skip
+    if more and item.written and not last:
+        return f"a transfer of {item.name} stores {more} B too much over what follows"
     return ""
+
+
+def grain_of(platform: Platform, memory: str) -> int:
+    """What tile buffers in a memory are multiples of."""
+    return max((path.align for path in platform.copies if memory in (path.source, path.target)), default=1)
 
 
 class ViewReaders:

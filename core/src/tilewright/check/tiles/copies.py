@@ -9,14 +9,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from operator import mul
 
 import numpy as np
 
 from tilewright.check.tiles.calls import Bounds, Calls, Windows, everything, once_faults, rolled
-from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan, copy_path_of, core_scratch, transfer_fault
+from tilewright.check.tiles.checked_plan import (
+    BackingOperand,
+    CheckedPlan,
+    copy_path_of,
+    core_scratch,
+    grain_of,
+    transfer_fault,
+)
 from tilewright.ir.machines.kernel import TileShape
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.region import Copy, Hop, Region, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import strides
 
 CopiedWindows = tuple[Windows, Windows]  # what is there of an operand, by axis, and what of it is copied
@@ -30,6 +39,7 @@ class HopSide:
     capacity: tuple[int, ...]
     window: Windows
     offset_bytes: int = 0
+    behind_bytes: int | None = None  # for what copies move more, behind the array; None: as much as they do
 
 
 @dataclass(frozen=True, slots=False, kw_only=True)
@@ -91,11 +101,27 @@ class Copies:
         windows = _window(call, item, self.level(at, copy))
         if self.crosses(hop):
             windows = self._crossed(hop, (call, item), windows)
+        elif not self.level(at, copy) and self._is_partial(item, hop, windows):
+            return (all_of_it := tuple(everything(extent) for extent in item.shape)), all_of_it
         cut = self.rolling_cut(at, copy, windows)
         if cut is None:
             return windows, windows
         axis, _ = rolled(windows, cut)
         return windows, (*windows[:axis], windows[axis].later(cut), *windows[axis + 1 :])
+
+    def _is_partial(self, item: BackingOperand, hop: Hop, windows: Windows) -> bool:
+        """Whether a part of an input is copied once that its path cannot take: all of it is copied then."""
+        ways = (
+            copy_path_of(self.plan.platform, memory, hop.inner, written=False)
+            for memory in (*item.memories[:1], hop.outer)
+        )
+        path = next((way for way in ways if way is not None), None)
+        if path is None or path.align == 1 or item.written:
+            return False
+        extents, lows = [ends.most for ends in windows], [int(ends.low.min()) for ends in windows]
+        first = sum(map(mul, lows, strides(item.shape, item.layout))) * item.item_bytes
+        starts, shapes = [item.offset_bytes + first, 0], [item.shape, extents]
+        return transfer_fault(item, extents, starts, shapes, path, behind_bytes=self._behind(item)) != ""
 
     def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], windows: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
@@ -140,7 +166,13 @@ class Copies:
     def _way(self, call: Calls, item: BackingOperand) -> Iterator[str]:
         """From the backing memory to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
-        side = HopSide(memories=item.memories, capacity=item.shape, window=whole, offset_bytes=item.offset_bytes)
+        side = HopSide(
+            memories=item.memories,
+            capacity=item.shape,
+            window=whole,
+            offset_bytes=item.offset_bytes,
+            behind_bytes=self._behind(item),
+        )
         for at, hop in enumerate(self.region.hops):
             copy = hop.copies.get(key_of(call.step.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
@@ -155,6 +187,16 @@ class Copies:
                 if item.written:
                     yield from once_faults(item, moved, self._times(call, item, at), f"stored from '{hop.inner}'")
                 side = inner
+
+    def _behind(self, item: BackingOperand) -> int:
+        """Bytes behind an operand in its buffer; of what is written, those in which no value is."""
+        buffer, scheduled = self.plan.buffers.get(item.buffer), self.plan.tiled.scheduled
+        end = item.offset_bytes + item.bytes_in(item.shape)
+        if buffer is None:
+            return 0
+        inside = [(scheduled.storage[value].offset_bytes, value) for value in buffer.values]
+        ends = [low + scheduled.bound.graph.tensors[value].size_bytes for low, value in inside]
+        return 0 if item.written and max(ends, default=end) > end else buffer.size_bytes - end
 
     def _times(self, call: Calls, item: BackingOperand, at: int) -> set[int]:
         """The cuts in each of whose tiles an output is stored."""
@@ -181,7 +223,8 @@ class Copies:
             return
         for number in range(hop.copies[key].buffers):
             name = f"{key}@{hop.inner}#{number}"
-            yield from self.plan.buffer_faults(name, hop.inner, item.bytes_in(inner.capacity), self.number)
+            needed = align_up(item.bytes_in(inner.capacity), grain_of(self.plan.platform, hop.inner))
+            yield from self.plan.buffer_faults(name, hop.inner, needed, self.number)
 
     def _transfers(
         self, item: BackingOperand, hop: Hop, moved: Windows, sides: tuple[HopSide, HopSide]
@@ -194,8 +237,9 @@ class Copies:
                 yield f"nothing copies {item.name} between '{memory}' and '{hop.inner}'"
                 continue
             capacities = (outer.capacity, inner.capacity)
-            for extents, starts in _kinds(item, moved, sides, path):
-                fault = transfer_fault(item, extents, starts, capacities, path)
+            behind = path.align if outer.behind_bytes is None else outer.behind_bytes
+            for extents, starts, last in _kinds(item, moved, sides, path):
+                fault = transfer_fault(item, extents, starts, capacities, path, last=last, behind_bytes=behind)
                 if fault:
                     yield fault
                     break
@@ -251,10 +295,12 @@ def _side(hop: Hop, window: Windows) -> HopSide:
 
 def _kinds(
     item: BackingOperand, moved: Windows, sides: tuple[HopSide, HopSide], path: CopyPath
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Extents, and where both sides begin: one of all transfers of which the path takes either all or none."""
+) -> Iterator[tuple[list[int], list[int], bool]]:
+    """Extents, where both sides begin, and whether the outer one ends there: one of all transfers of which the path
+    takes either all or none.
+    """
     if path.align == 1:
-        yield [1] * len(moved), [0, 0]  # every transfer is legal
+        yield [1] * len(moved), [0, 0], True  # every transfer is legal
         return
     steps = [[step * item.item_bytes for step in strides(side.capacity, item.layout)] for side in sides]
     by_axis = []
@@ -263,8 +309,10 @@ def _kinds(
             (low - side.window[axis].low) * steps_of_side[axis] % path.align
             for side, steps_of_side in zip(sides, steps, strict=True)
         ]
-        rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins)
+        ends = high - sides[0].window[axis].low == sides[0].capacity[axis]
+        rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins, ends)
         by_axis.append(sorted(set(zip(*(row.reshape(-1).tolist() for row in rows), strict=True))))
     for chosen in product(*by_axis):
         outer = sides[0].offset_bytes + sum(row[1] for row in chosen)
-        yield [row[0] for row in chosen], [outer, sum(row[2] for row in chosen)]
+        starts = [outer, sum(row[2] for row in chosen)]
+        yield [row[0] for row in chosen], starts, all(row[3] for row in chosen)

@@ -115,7 +115,7 @@ def _copies(platform: Platform) -> Iterator[Table]:
     table = [("copies", "at most", "alignment", "rows", "in flight", "1 KiB")]
     for path in platform.copies:
         most = "no limit" if path.max_bytes is None else f"{path.max_bytes:,} B"
-        rows = "strided" if path.dimensions > 1 else "one"
+        rows = ("one", "strided", "in planes")[path.dimensions - 1]
         cycles = f"{path.cycles(1024, 1):,.0f} cycles"
         table.append((f"{path.source} -> {path.target}", most, f"{path.align} B", rows, f"{path.channels}", cycles))
     yield Table(rows=table, right=(1, 4, 5), indent=2)

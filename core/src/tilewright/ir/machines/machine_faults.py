@@ -26,6 +26,7 @@ def _faults(machine: Platform | MemoryHierarchy) -> Iterator[str]:
     names = {memory.name for memory in machine.memories}
     for path in machine.copies:
         yield from _known(f"copies from '{path.source}' to '{path.target}'", (path.source, path.target), names)
+        yield from _of_path(path, machine.memories)
     if isinstance(machine, Platform):
         yield from _of_target(machine, names)
 
@@ -53,6 +54,18 @@ def _of_memory(memory: Memory) -> Iterator[str]:
         yield f"has memory '{memory.name}' with size_bytes={memory.size_bytes!r}: a number of bytes, or None, is needed"
     if type(memory.align) is not int or memory.align < 1 or memory.align & (memory.align - 1):
         yield f"has memory '{memory.name}' with align={memory.align!r}: a power of two is needed"
+
+
+def _of_path(path: CopyPath, memories: Sequence[Memory]) -> Iterator[str]:
+    ends = f"has copies from '{path.source}' to '{path.target}'"
+    if type(path.align) is not int or path.align < 1 or path.align & (path.align - 1):
+        yield f"{ends} with align={path.align!r}: a power of two is needed"
+        return
+    if path.dimensions not in (1, 2, 3):
+        yield f"{ends} with dimensions={path.dimensions!r}: there are 1, 2 and 3"
+    for memory in memories:
+        if memory.name in (path.source, path.target) and memory.align % path.align:
+            yield f"{ends} with align={path.align}, and memory '{memory.name}' begins at multiples of {memory.align}"
 
 
 def _typed(field: str, values: object, expected: type) -> Iterator[str]:

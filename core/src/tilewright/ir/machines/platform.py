@@ -106,8 +106,8 @@ class CopyPath:
     start: str = ""
     wait: str = ""  # "" when `start` returns after the last byte has arrived
     max_bytes: int | None = None  # of one transfer
-    align: int = 1  # of both addresses and the length
-    dimensions: int = 1  # 2: rows with a stride
+    align: int = 1  # bytes that addresses, lengths and strides are multiples of; lengths are padded
+    dimensions: int = 1  # 2: rows with a stride; 3: and planes of rows, by `tw_rt_copy_3d`
     channels: int = 1  # transfers in flight
     cycles: Callable[[int, int], float] = lambda size_bytes, rows: 50.0 * rows + size_bytes / 8
 

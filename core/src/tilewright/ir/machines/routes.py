@@ -4,6 +4,8 @@ Does not know what is copied, nor in which parts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tilewright.ir.machines.platform import CopyPath, Platform
 
 
@@ -22,6 +24,16 @@ def route(platform: Platform, source: str, target: str) -> tuple[CopyPath, ...] 
                 reached[path.target] = (*reached[memory], path)
                 waiting.append(path.target)
     return reached.get(target)
+
+
+def copy_grain(platform: Platform, memories: Collection[str] | None = None) -> int:
+    """What addresses and sizes of buffers are multiples of, so that any copy from or to these memories can move all of
+    one; None: any memories.
+    """
+    moving = (
+        path for path in platform.copies if memories is None or not {path.source, path.target}.isdisjoint(memories)
+    )
+    return max((path.align for path in moving), default=1)
 
 
 def crossed(platform: Platform) -> tuple[str, ...]:

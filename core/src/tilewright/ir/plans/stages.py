@@ -17,6 +17,7 @@ from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.routes import crossed
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layer
 from tilewright.ir.plans.region import LineBuffers, Region
@@ -200,9 +201,9 @@ class Placement:
 
 
 def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
-    """Whether a buffer shares bytes of the scratchpad, over time, with tiles; a tile buffer always does."""
+    """Whether a buffer shares bytes over time with tiles, in a memory that copies bring some to; a tile buffer does."""
     over_time = "activation", "scratch", "input", "output"
-    return buffer.kind == "tile" or (place.memory == platform.inner and buffer.kind in over_time)
+    return buffer.kind == "tile" or (buffer.kind in over_time and place.memory in crossed(platform))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

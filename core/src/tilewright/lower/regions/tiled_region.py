@@ -14,6 +14,7 @@ from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.machines.routes import copy_grain
 from tilewright.ir.plans.region import Region
 from tilewright.ir.programs.program import StepCode
 from tilewright.ir.programs.statements import ByteRange
@@ -173,7 +174,7 @@ def _tilings(region: Region, analysis: RegionAnalysis, context: Lowering) -> tup
     for number in range(len(analysis.members)):
         made.append(_tiling(number, region, box, context, functions[number], bindings[number], names[number], traffic))
     crossed = tuple(
-        {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if slot.whole}
+        {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if crosses_whole(box.boxes, at)}
         for at in range(len(made[-1].nest.levels))
     )
     return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
@@ -232,7 +233,9 @@ def _tiling(
         function=function,
         box=box,
         number=number,
-        slots=tuple(tuple(_slots(at, here, box, number, bindings, names)) for at, here in enumerate(traffic)),
+        slots=tuple(
+            tuple(_slots(at, here, box, number, bindings, names, machine.platform)) for at, here in enumerate(traffic)
+        ),
         inner={operand: _held(box, context.book, maker, region) for operand, maker in inner.items()},
         scratch=scratch_name(box.analysis.sink.step),
     )
@@ -245,6 +248,7 @@ def _slots(
     number: int,
     bindings: Sequence[OperandBinding],
     names: Mapping[str, str],
+    platform: Platform,
 ) -> Iterator[TileBuffers]:
     """The tile buffers of one step at one level, in the order of its operands."""
     mine = {crossing.item.name: crossing for crossing in traffic if crossing.number == number}
@@ -271,7 +275,8 @@ def _slots(
             capacity=crossing.capacity,
             roll=crossing.roll,
             borrowed=not crossing.own,
-            whole=crosses_whole(box.boxes, at),
+            whole=crossing.entire,
+            grain=copy_grain(platform, (hop.inner,)),
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tilewright.c_text.rendering import rendered
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import usage_error
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, has_runtime, initial_name, path_to
 from tilewright.ir.plans.stages import Allocated, Step
@@ -59,18 +59,25 @@ def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:
 
 
 def _copied(name: str, copy: str, source: Address, target: Address, book: AddressBook) -> Iterator[Statement]:
-    """One transfer, or several where the platform's copy takes no more at once."""
-    platform, size = book.allocated.tiled.scheduled.bound.platform, book.buffers[copy].size_bytes
+    """One transfer, padding included, or several where the copy takes no more at once. TilewrightError TW5033
+    (exit 2) where nothing can.
+    """
+    bound = book.allocated.tiled.scheduled.bound
+    platform = bound.platform
     by_core = has_runtime(platform) and copying(platform, target.where) == "memcpy"
     path = None if by_core else path_to(platform, source.where, target.where)
-    whole = path is None or size % path.align or source.offset_bytes % path.align or target.offset_bytes % path.align
-    if (path is None or whole) and copying(platform, target.where) != "memcpy":
-        raise _not_copied(name, source, target, size, path)
-    most = size if path is None or whole or path.max_bytes is None else align_down(path.max_bytes, path.align)
+    size = bound.constants[name].nbytes if path is None else book.buffers[copy].size_bytes
+    if path is None and copying(platform, target.where) != "memcpy":
+        raise usage_error(
+            "TW5033",
+            f"constant '{name}' cannot be copied from '{source.where}' to '{target.where}': nothing brings it there",
+            fix=("give the target a copy between them, or its first engine access to both",),
+        )
+    most = size if path is None or path.max_bytes is None else align_down(path.max_bytes, path.align)
     for start in range(0, size, max(most, 1)):
         part = min(most, size - start)
         there, here = target.outside + start, source.outside + start
-        begun, wait = _transfer(None if whole else path, there, here, part)
+        begun, wait = _transfer(path, there, here, part)
         yield CopyStart(
             transfer=copy,
             code=begun,
@@ -79,20 +86,6 @@ def _copied(name: str, copy: str, source: Address, target: Address, book: Addres
         )
         if wait:
             yield CopyWait(transfer=copy, code=wait)
-
-
-def _not_copied(name: str, source: Address, target: Address, size: int, path: CopyPath | None) -> TilewrightError:
-    """The error TW5033 (exit 2), with the rule of the path that is broken, where there is one."""
-    what = f"constant '{name}' cannot be copied from '{source.where}' to '{target.where}'"
-    if path is None:
-        fix = ("give the target a copy between them, or its first engine access to both",)
-        return usage_error("TW5033", f"{what}: nothing brings it there", fix=fix)
-    return usage_error(
-        "TW5033",
-        f"{what}: that copy moves multiples of {path.align} bytes, from and to multiples of them",
-        details=(f"it has {size} bytes, from {source.offset_bytes} on, and goes to {target.offset_bytes}",),
-        fix=(f"let the kernel that reads it pad it in `pack`, and want align={path.align} of it",),
-    )
 
 
 def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: int) -> tuple[Code, Code | None]:

@@ -187,10 +187,10 @@ def _copy(
     here = CopyEnd(pointer=pointer, strides=inner.strides, regions=inner.ranges)
     there = CopyEnd(pointer=Name("far"), strides=outer.strides, regions=outer.ranges)
     whole = touched(tiling.nest.access, binding.operand)
-    steps = (1,) * len(binding.shape) if slot.whole else strided_copy(whole, binding.shape, binding.layout, item)
+    path, shape = path_of(tiling, slot, outer), binding.shape
+    steps = (1,) * len(shape) if slot.whole else strided_copy(whole, shape, binding.layout, item, path)
     here, there = here.every(steps), there.every(steps)
     sides = (here, there) if binding.written else (there, here)
-    path = path_of(tiling, slot, outer)
     return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot=SLOT.variable, name=slot.name)
 
 

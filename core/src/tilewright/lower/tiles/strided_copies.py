@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.programs.expressions import ALWAYS, Expression, FunctionCall, Name, Number, all_of, operation
 from tilewright.ir.programs.statements import ByteRange, CopyStart, For, If, Statement
-from tilewright.ir.rounding import align_down, ceil_div
+from tilewright.ir.rounding import align_down, align_up, ceil_div
 from tilewright.lower.operands.c_boxes import CSpan
+from tilewright.tile.memory_path import takes_planes
 
-TRANSFER = "tw_transfer"
+TRANSFER, PLANES = "tw_transfer", "tw_transfer_3d"
 LOOPS = "ijklmnuv"  # variables, outermost first; tensors have at most 8 axes
 
 
@@ -77,7 +78,12 @@ def window_copy(
     if loops and loops[-1].source == loops[-1].target == item_bytes:
         run = loops.pop()
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
-    body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
+    most = align_up(run.extent.most * item_bytes, path.align) * rows.extent.most
+    if loops and takes_planes(path, most * loops[-1].extent.most):
+        planes = loops.pop()
+        body = _planes(source, target, (run, rows, planes), item_bytes, loops, path, slot, name)
+    else:
+        body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
         body = (_loop(_index(number), loop.extent.value, 1, body),)
     filled = all_of(*(operation(">", extent.value, 0) for extent in extents if extent.least == 0))
@@ -124,7 +130,7 @@ def _limited(
     name: str,
 ) -> tuple[Statement, ...]:
     """The innermost statements: one transfer, or a loop over the parts of one that is too long for the path."""
-    run_bytes, run_most = run.extent.value * item_bytes, run.extent.most * item_bytes
+    run_bytes, run_most = _padded(run, item_bytes, path), align_up(run.extent.most * item_bytes, path.align)
     here, there = _moved(source.pointer, loops, source=True), _moved(target.pointer, loops, source=False)
     if path.max_bytes is None or run_most * rows.extent.most <= path.max_bytes:
         return _transfer(source, target, (there, here), (run_bytes, rows.extent.value), rows, slot, name)
@@ -135,6 +141,34 @@ def _limited(
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
     return (_loop(index, rows.extent.value, step, body),)
+
+
+def _planes(
+    source: CopyEnd,
+    target: CopyEnd,
+    walks: tuple[_Walk, _Walk, _Walk],
+    item_bytes: int,
+    loops: Sequence[_Walk],
+    path: CopyPath,
+    slot: Expression,
+    name: str,
+) -> tuple[Statement, ...]:
+    """One transfer of runs, rows and planes."""
+    run, rows, planes = walks
+    ends = _moved(target.pointer, loops, source=False), _moved(source.pointer, loops, source=True)
+    sizes = _padded(run, item_bytes, path), rows.extent.value, planes.extent.value
+    strides = map(Number, (rows.target, rows.source, planes.target, planes.source))
+    return (_started(source, target, FunctionCall(PLANES, (slot, *ends, *sizes, *strides)), name),)
+
+
+def _padded(run: _Walk, item_bytes: int, path: CopyPath) -> Expression:
+    """Bytes of a run, up to a multiple of what the path moves."""
+    size = run.extent.value * item_bytes
+    if path.align == 1:
+        return size
+    if size.number is not None:
+        return Number(align_up(size.number, path.align))
+    return FunctionCall("tw_padded", (size, Number(path.align)))
 
 
 def _long_runs(
@@ -168,15 +202,17 @@ def _transfer(
     name: str,
 ) -> tuple[Statement, ...]:
     strides = (rows.target, rows.source) if size[1].number != 1 else (0, 0)
-    return (
-        CopyStart(
-            transfer=name,
-            code=FunctionCall(TRANSFER, (slot, *ends, *size, *map(Number, strides))),
-            source=source.regions[0],
-            target=target.regions[0],
-            more_sources=source.regions[1:],
-            more_targets=target.regions[1:],
-        ),
+    return (_started(source, target, FunctionCall(TRANSFER, (slot, *ends, *size, *map(Number, strides))), name),)
+
+
+def _started(source: CopyEnd, target: CopyEnd, code: Expression, name: str) -> Statement:
+    return CopyStart(
+        transfer=name,
+        code=code,
+        source=source.regions[0],
+        target=target.regions[0],
+        more_sources=source.regions[1:],
+        more_targets=target.regions[1:],
     )
 
 

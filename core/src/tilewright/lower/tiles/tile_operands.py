@@ -21,6 +21,7 @@ from tilewright.ir.plans.stages import Step
 from tilewright.ir.programs.expressions import Expression, all_of, equal, remainder
 from tilewright.ir.programs.program import Parameter
 from tilewright.ir.programs.statements import ByteRange
+from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import strides
 from tilewright.lower.operands.addresses import RUN_LOCALS, AddressBook
@@ -48,6 +49,7 @@ class TileBuffers:
     roll: RollingAxis | None = None  # of a rolling window
     borrowed: bool = False
     whole: bool = False  # all of the value, whatever the step uses of it
+    grain: int = 1  # bytes of which copies move multiples
 
     @property
     def resident(self) -> bool:
@@ -56,8 +58,8 @@ class TileBuffers:
 
     @property
     def size_bytes(self) -> int:
-        """Of one buffer: the largest window."""
-        return self.binding.dtype.size_bytes * prod(self.capacity)
+        """Of one buffer: the largest window, and its padding."""
+        return align_up(self.binding.dtype.size_bytes * prod(self.capacity), self.grain)
 
     @property
     def ranges(self) -> tuple[ByteRange, ...]:

@@ -7,12 +7,14 @@
 
 enum { FLIGHT_FILL = 0xD3 };
 
-/* Rows of bytes in an arena. */
+/* Rows of bytes in an arena: `rows` in all, `each` of them in every plane. */
 typedef struct {
     uint8_t *start;
     uint32_t bytes;
     uint32_t rows;
     uint32_t stride;
+    uint32_t each;
+    uint32_t plane;
     twin_arena *arena;
 } block;
 
@@ -32,14 +34,14 @@ static struct {
     uint64_t engine_free[TWIN_MOST_CORES];
 } copies;
 
-static size_t extent(const block *one)
-{
-    return (size_t)(one->rows - 1u) * one->stride + one->bytes;
-}
-
 static uint8_t *row(const block *one, uint32_t index)
 {
-    return one->start + (size_t)index * one->stride;
+    return one->start + (size_t)(index / one->each) * one->plane + (size_t)(index % one->each) * one->stride;
+}
+
+static size_t extent(const block *one)
+{
+    return (size_t)(row(one, one->rows - 1u) - one->start) + one->bytes;
 }
 
 static const char *path_name(uint32_t path)
@@ -74,11 +76,16 @@ static int overlap(const block *one, const block *other)
     return 0;
 }
 
-static block located(const void *start, uint32_t bytes, uint32_t rows, uint32_t stride, const char *role)
+static block located(const void *start, uint32_t bytes, const uint32_t shape[2], const uint32_t strides[2],
+                     const char *role)
 {
-    block one = {(uint8_t *)(uintptr_t)start, bytes, rows, rows > 1u ? stride : bytes, NULL};
+    const uint32_t rows = shape[0] * shape[1];
+    block one = {(uint8_t *)(uintptr_t)start, bytes, rows, shape[0] > 1u ? strides[0] : bytes, shape[0], strides[1], NULL};
     if (one.stride < bytes) {
-        twin_fault("TW7102", "the rows of a transfer's %s overlap: %u bytes every %u", role, bytes, stride);
+        twin_fault("TW7102", "the rows of a transfer's %s overlap: %u bytes every %u", role, bytes, strides[0]);
+    }
+    if (shape[1] > 1u && one.plane < (one.each - 1u) * one.stride + bytes) {
+        twin_fault("TW7102", "the planes of a transfer's %s overlap: one every %u bytes", role, one.plane);
     }
     one.arena = twin_arena_of(start, extent(&one));
     if (one.arena == NULL) {
@@ -104,8 +111,11 @@ static void demand_legal(const twin_path *path, const block *target, const block
 {
     uint64_t total = (uint64_t)source->bytes * source->rows;
     uintptr_t places = (uintptr_t)target->start | (uintptr_t)source->start | source->bytes;
-    if (source->rows > 1u) {
+    if (source->each > 1u) {
         places |= target->stride | source->stride;
+    }
+    if (source->rows > source->each) {
+        places |= target->plane | source->plane;
     }
     if (path->max_bytes && total > path->max_bytes) {
         twin_fault("TW7102", "a transfer %s has %llu bytes, at most %u are allowed", path->name,
@@ -113,6 +123,9 @@ static void demand_legal(const twin_path *path, const block *target, const block
     }
     if (path->align > 1u && places % path->align != 0u) {
         twin_fault("TW7102", "a transfer %s of %u bytes is not aligned to %u", path->name, source->bytes, path->align);
+    }
+    if (source->rows > source->each && path->dimensions < 3u) {
+        twin_fault("TW7102", "a transfer %s has %u planes, the engine takes one", path->name, source->rows / source->each);
     }
     if (source->rows > 1u && path->dimensions < 2u) {
         twin_fault("TW7102", "a transfer %s has %u rows, the engine takes one", path->name, source->rows);
@@ -251,7 +264,9 @@ static void demand_dma_core(const char *what)
     }
 }
 
-uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
+/* `shape`: rows of a plane, and planes; `strides`: bytes from row to row, and from plane to plane. */
+static uint32_t begin(void *dst, const void *src, uint32_t bytes, const uint32_t shape[2], const uint32_t dst_strides[2],
+                      const uint32_t src_strides[2])
 {
     block target;
     block source;
@@ -259,12 +274,12 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     uint32_t path;
     uint32_t number;
     demand_dma_core("starts a transfer");
-    if (bytes == 0u || rows == 0u) {
-        twin_fault("TW7102", "a transfer of %u rows of %u bytes moves nothing", rows, bytes);
+    if (bytes == 0u || shape[0] == 0u || shape[1] == 0u) {
+        twin_fault("TW7102", "a transfer of %u rows of %u bytes moves nothing", shape[0] * shape[1], bytes);
     }
     twin_lock();
-    target = located(dst, bytes, rows, dst_stride, "target");
-    source = located(src, bytes, rows, src_stride, "source");
+    target = located(dst, bytes, shape, dst_strides, "target");
+    source = located(src, bytes, shape, src_strides, "source");
     path = path_between(&source, &target);
     demand_legal(&twin.machine.paths[path], &target, &source);
     demand_live(&target, "target");
@@ -279,6 +294,26 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     spend(one);
     twin_unlock();
     return number;
+}
+
+uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
+{
+    const uint32_t shape[2] = {rows, 1u};
+    const uint32_t to[2] = {dst_stride, 0u};
+    const uint32_t from[2] = {src_stride, 0u};
+    return begin(dst, src, bytes, shape, to, from);
+}
+
+/* Declared in tw_rt.h where the target has it. */
+uint32_t tw_rt_copy_3d(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t planes, uint32_t dst_stride,
+                       uint32_t src_stride, uint32_t dst_plane, uint32_t src_plane);
+uint32_t tw_rt_copy_3d(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t planes, uint32_t dst_stride,
+                       uint32_t src_stride, uint32_t dst_plane, uint32_t src_plane)
+{
+    const uint32_t shape[2] = {rows, planes};
+    const uint32_t to[2] = {dst_stride, dst_plane};
+    const uint32_t from[2] = {src_stride, src_plane};
+    return begin(dst, src, bytes, shape, to, from);
 }
 
 void tw_rt_wait(uint32_t number)

@@ -22,6 +22,8 @@ from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.tensors.layout import strides
 from tilewright.tile.cost.kernel_costs import TileCallCosts, scratch_bytes
 from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE
+from tilewright.tile.memory_path import longest_run
+from tilewright.tile.space.aligned_windows import misfit
 from tilewright.tile.space.grid import grid
 from tilewright.tile.space.spans import different, unique_rows
 from tilewright.tile.space.split_reductions import accumulator_bytes
@@ -213,13 +215,19 @@ class WindowCosts:
         if not known.all():
             new, first, _ = different(places[~known])
             self._rows[new] = self._priced(points[~known][first])
+            if not self.item.any_window:
+                self._rows[new, 3] = [self._is_legal(row) for row in points[~known][first].tolist()]
             self._known[new] = True
         result: Numbers = self._rows[places]
         return result
 
+    def _is_legal(self, sizes: Sequence[int]) -> bool:
+        """Whether the path takes the windows of tiles of these sizes."""
+        return self.roll is None and not misfit(self.table, self.item, dict(zip(self.item.loops, sizes, strict=True)))
+
     def _priced(self, points: Integers) -> Numbers:
         access = self.table.space.access
-        is_small = len(points) <= _FEW and self.roll is None
+        is_small = self.item.whole or (len(points) <= _FEW and self.roll is None)
         if is_small or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
             return np.array([self._one(tuple(row)) for row in points.tolist()], float)
         along = [self._classes(access, position, points) for position in range(len(self.item.shape))]
@@ -239,15 +247,14 @@ class WindowCosts:
 
     def _one(self, sizes: tuple[int, ...]) -> tuple[int, float, float, bool]:
         windows = self.table.windows(self.item, dict(zip(self.item.loops, sizes, strict=True)))
-        size, cycles, tiles, legal = 0, 0.0, 0, self.item.aligned_offset
+        size, cycles, tiles = 0, 0.0, 0
         for extents, count in windows.classes:
             one = self.item.transfers(extents, windows.capacity)
             size += one.size_bytes * count
             cycles += one.cycles(self.item.path) * count
             tiles += count
-            legal = legal and one.legal(self.item.path)
         room = self.item.item_bytes * prod(windows.capacity)
-        return align_up(room, self.grain), size / tiles, cycles / tiles, legal
+        return align_up(room, self.grain), size / tiles, cycles / tiles, True
 
     def _classes(self, access: MapAccess, position: int, points: Integers) -> tuple[Integers, Integers]:
         """Along one axis the extents of windows, and how many tiles have each, [points, extents]: none fill up rows."""
@@ -281,17 +288,16 @@ class WindowCosts:
             times = times * often.reshape(shape)
         wide = [np.broadcast_to(column, times.shape).reshape(-1) for column in columns]
         rooms = [np.repeat(bytes_left, times.size // count) for bytes_left in room]
-        size, cycles, legal = many_transfers(self.item, wide, rooms)
+        size, cycles = many_transfers(self.item, wide, rooms)
         weights = times.reshape(count, -1)
         tiles = weights.sum(axis=1)
         buffer = self.item.item_bytes * np.prod(np.stack([np.ones(count, np.int64), *room]), axis=0)
-        fine = (legal.reshape(count, -1) | (weights == 0)).all(axis=1)
         return np.stack(
             [
                 align_up(buffer, self.grain),
                 (size.reshape(count, -1) * weights).sum(axis=1) / tiles,
                 (cycles.reshape(count, -1) * weights).sum(axis=1) / tiles,
-                fine & self.item.aligned_offset,
+                np.ones(count),
             ],
             axis=1,
         )
@@ -305,13 +311,13 @@ def _filled(groups: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> t
 
 def many_transfers(
     item: CopiedOperand, extents: Sequence[Integers], room: Sequence[Integers]
-) -> tuple[Integers, Numbers, npt.NDArray[np.bool_]]:
-    """Bytes, cycles and legality of many windows of an operand; `extents` and `room` by axis. See `transfers`."""
+) -> tuple[Integers, Numbers]:
+    """Bytes and cycles of many windows of an operand; `extents` and `room` by axis. See `transfers`."""
     count, path = len(extents[0]), item.path
     every = item.steps or (1,) * len(extents)
     far_steps = strides(item.shape, item.layout)
     near = np.ones(count, np.int64)
-    groups = [np.ones(count, np.int64) for _ in range(2)]  # trips of the innermost loop, and of the one around it
+    groups = [np.ones(count, np.int64) for _ in range(3)]  # trips of the innermost loop, and of those around it
     number = np.full(count, -1)
     total, flat = np.ones(count, np.int64), np.ones(count, bool)
     far_end, near_end = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -333,11 +339,15 @@ def many_transfers(
     rows = np.where(flat, groups[1], groups[0]) if path.dimensions > 1 else np.ones(count, np.int64)
     moved = total > 0
     run, rows = np.where(moved, run, 1), np.where(moved, rows, 1)
-    run_bytes = run * item.item_bytes
+    run_bytes = align_up(run * item.item_bytes, path.align)
+    if path.dimensions > 2:
+        planes = np.where(moved, np.where(flat, groups[2], groups[1]), 1)
+        most = np.iinfo(np.int64).max if path.max_bytes is None else path.max_bytes
+        rows = rows * np.where(run_bytes * rows * planes <= most, planes, 1)
     pieces = _pieces(run_bytes, rows, path)
     piece_bytes, lines = ceil_div(run_bytes * rows, pieces), ceil_div(rows, pieces)
     cycles = np.where(moved, total // (run * rows) * pieces * _cycles(piece_bytes, lines, path), 0.0)
-    return total * item.item_bytes, cycles, ~moved | (run_bytes % path.align == 0)
+    return total // run * run_bytes, cycles
 
 
 def _pieces(run_bytes: Integers, rows: Integers, path: CopyPath) -> Integers:
@@ -347,7 +357,7 @@ def _pieces(run_bytes: Integers, rows: Integers, path: CopyPath) -> Integers:
         return pieces
     whole_rows = path.max_bytes // run_bytes
     by_row = ceil_div(rows, np.maximum(whole_rows, 1))
-    cut = np.where(whole_rows > 0, by_row, rows * ceil_div(run_bytes, path.max_bytes))
+    cut = np.where(whole_rows > 0, by_row, rows * ceil_div(run_bytes, longest_run(path)))
     return np.where(run_bytes * rows > path.max_bytes, cut, pieces)
 
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from tilewright.ir.access.index_map import touched
 from tilewright.ir.plans.region import Copy, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.tile_boxes import Boxes, RollingAxis, most, new_rows, roll_along
+from tilewright.tile.space.aligned_windows import misfit_of
 from tilewright.tile.space.fusion import RegionStep
 from tilewright.tile.space.spans import rows_of, unique_rows
 from tilewright.tile.space.tiling_space import CopiedOperand
@@ -44,6 +46,7 @@ class Crossing:
     windows: tuple[Reach, ...]
     capacity: tuple[int, ...]
     own: bool
+    entire: bool = False  # all of the operand, whatever the step uses of it
     roll: RollingAxis | None = None  # of a rolling window
     fault: str = ""
 
@@ -55,7 +58,7 @@ class Crossing:
     @property
     def tile_bytes(self) -> int:
         """Of one tile buffer."""
-        return self.item.item_bytes * prod(self.capacity)
+        return align_up(self.item.item_bytes * prod(self.capacity), self.item.path.align)
 
 
 _OF_CROSSING = tuple(one.name for one in fields(Crossing))
@@ -112,19 +115,21 @@ def _value(member: RegionStep, operand: str) -> str:
 def _window(boxes: Boxes, hop: int, number: int, item: CopiedOperand, copy: Copy) -> Crossing:
     member, copy_level = boxes.analysis.members[number], boxes.starts[hop] + copy.level
     inner = item.written and bool(member.readers) and hop + 1 == len(boxes.hops)
-    windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, copy_level)
+    entire = crosses_whole(boxes, hop) or (item.whole and copy_level == 0)
+    windows = _whole(boxes, item) if entire else boxes.windows(number, item.name, copy_level)
     roll, fault = None, ""
     if copy.window == "rolling":
         roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), copy_level))
     return Crossing(
         member=member,
         number=number,
-        item=item,
+        item=item.entire() if entire else item,
         copy=copy,
         copy_level=copy_level,
         windows=windows,
         capacity=boxes.internal_rows(number) if inner else most(windows),
         own=not inner,
+        entire=entire,
         roll=roll,
         fault=fault,
     )
@@ -147,7 +152,7 @@ def _traffic(boxes: Boxes, crossing: Crossing) -> Traffic:
         cycles=(cycles * there).reshape(shape[:copy_level]),
         sizes=(sizes * there).reshape(shape[:copy_level]),
         shifts=_shifts(crossing, copied, shape).reshape(shape[:copy_level]),
-        legal=item.aligned_offset and all(transfer.legal(item.path) for transfer in each),
+        legal=not misfit_of(item, crossing.windows, crossing.capacity, held=not crossing.own),
     )
 
 
@@ -169,6 +174,8 @@ def _roll(
     if isinstance(roll, str) or roll is None:
         return None, f"{item.name} cannot keep rows: {roll or 'no loop moves it'}"
     whole = touched(member.access, item.name)
+    if item.path.align > 1:
+        return None, f"{item.name} cannot keep rows: its copies move multiples of {item.path.align} bytes"
     if item.written or whole[roll.axis].step > 1:
         return None, f"{item.name} cannot keep rows: it is written, or copied with gaps"
     return roll, ""

@@ -16,7 +16,8 @@ from tilewright.ir.plans.stages import Step
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.step_tilings import HopWithoutTiling
 from tilewright.tile.search.tiling_search import TilingSearch, at_least, smallest_bytes
-from tilewright.tile.space.tiling_space import TilingSpace
+from tilewright.tile.space.aligned_windows import misfit
+from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -89,11 +90,40 @@ def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near
             f"memory '{near}' has {limit:,} B, of which {reserved:,} B are the runtime's or pinned tensors",
             *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
             *_whole_axes(space, node.op),
+            *_rules(space),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
-        fix=(typed("--memory", f"{near}={least}", gives="is the least that does for this step"),) if needed else (),
+        fix=(typed("--memory", f"{near}={least}", gives="is the least that does for this step"),)
+        if needed
+        else _ways_out(space),
     )
     return amended(error, subject=step.name, needs=(near, least) if needed else None)
+
+
+def _rules(space: TilingSpace) -> Iterator[str]:
+    """The operands whose copies do not take every window: the path, its rule, and what is against it."""
+    table = WindowTable(space)
+    smallest = {loop.name: space.kernel.multiples.get(loop.name, 1) for loop in space.cuts}
+    for item in space.copied:
+        if item.any_window:
+            continue
+        whole = misfit(table, item, {})
+        reason = whole or misfit(table, item, {name: smallest[name] for name in item.loops})
+        tiles = "in no tile" if whole else "in not every tile"
+        if reason:
+            yield (
+                f"{item.name} crosses from '{item.path.source}' to '{item.path.target}' {tiles}: that copy moves "
+                f"multiples of {item.path.align} bytes, from and to multiples of them, and {reason}"
+            )
+
+
+def _ways_out(space: TilingSpace) -> tuple[str, ...]:
+    """What to change where the copy engine takes no tile."""
+    if all(item.padded for item in space.copied):
+        return ()
+    return (
+        typed("--io", "pool", gives="keeps inputs and outputs in the plan, which has room for padding behind them"),
+    )
 
 
 def _whole_axes(space: TilingSpace, op: str) -> Iterator[str]:

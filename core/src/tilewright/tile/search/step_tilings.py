@@ -218,6 +218,8 @@ class StepTilings:
             return []
         whole = self._found(index, memories, outer, (space, key), taken)
         hop_tilings = [(space, key, tiling) for tiling in whole]
+        if self._is_picky(memories):
+            hop_tilings = [*self._uncut(index, memories, outer, (space, key), taken), *hop_tilings]
         if innermost and self._may_gain(space, key, whole):
             split, split_key = self._space(index, memories, outer, resident, split=True)
             if split.sums:
@@ -227,6 +229,26 @@ class StepTilings:
             hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
         step, ends = space.site.node.name, (memories.outer, memories.inner)
         return [(*outer, HopTiling(tiling.on(step, ends), space, key, tiling)) for space, key, tiling in hop_tilings]
+
+    def _is_picky(self, memories: HopMemories) -> bool:
+        """Whether a hop inside of this one has copies that do not take every window, and so not those of every tile."""
+        hops = self.machine.hops
+        inner = {hop.inner for hop in hops[hops.index(memories) + 1 :]}
+        return any(path.align > 1 and inner & {path.source, path.target} for path in self.machine.platform.copies)
+
+    def _uncut(
+        self,
+        index: int,
+        memories: HopMemories,
+        outer: HopTilings,
+        spaces: tuple[TilingSpace, Hashable],
+        taken: _Taken,
+    ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
+        """Everything at once over a hop, from where any copy can begin: if that has room."""
+        space, key = spaces
+        plain = replace(space, cuts=(), copied=tuple(replace(item, loops=()) for item in space.copied))
+        tilings = self._found(index, memories, outer, (plain, (key, "uncut")), taken)
+        return [(plain, (key, "uncut"), tiling) for tiling in tilings]
 
     def _rolling(
         self,
@@ -308,7 +330,7 @@ class StepTilings:
     ) -> _KnownTilings:
         space, _ = spaces
         log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
-        tables = None if outer else self._shared(index, memories, split=space.sums is not None)
+        tables = None if outer or not space.cuts else self._shared(index, memories, split=space.sums is not None)
         tilings = self.find(space, index, self.buffering, tables, beat)
         if not tilings and not beat and self.buffering == "double":
             tilings = self.find(space, index, "auto", tables, beat)  # those have two that gain most

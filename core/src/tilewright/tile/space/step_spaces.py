@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tilewright.bind.candidates import operations
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, touched
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
@@ -17,6 +19,7 @@ from tilewright.ir.plans.stages import Step
 from tilewright.ir.tensors.layout import strides
 from tilewright.tile.machine import NOTHING, ScheduledMachine, StepOperand
 from tilewright.tile.memory_path import strided_copy
+from tilewright.tile.space.aligned_windows import misfit_of
 from tilewright.tile.space.split_reductions import sums_of
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
 
@@ -58,7 +61,9 @@ def step_space(
         around=visit.around,
         cuts=cuts,
         copied=tuple(
-            _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
+            _copied_operand(
+                operand, path, access, cuts, visit.rooms.get(operand.name), padded=machine.has_padding(operand)
+            )
             for operand in operands
             if 0 not in operand.shape and (path := machine.path(operand, binding.kernel, near)) is not None
         ),
@@ -173,10 +178,18 @@ def _separated(
 
 
 def _copied_operand(
-    operand: StepOperand, path: CopyPath, access: Access, cuts: tuple[Loop, ...], room: tuple[int, ...] | None
+    operand: StepOperand,
+    path: CopyPath,
+    access: Access,
+    cuts: tuple[Loop, ...],
+    room: tuple[int, ...] | None,
+    *,
+    padded: bool,
 ) -> CopiedOperand:
-    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives."""
-    return CopiedOperand(
+    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives.
+    `padded`: what it is in has room behind its last byte.
+    """
+    made = CopiedOperand(
         name=operand.name,
         written=operand.written,
         shape=operand.shape if room is None else room,
@@ -184,9 +197,20 @@ def _copied_operand(
         item_bytes=operand.item_bytes,
         path=path,
         loops=_moving(access, operand.name, cuts),
-        steps=strided_copy(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes),
+        steps=strided_copy(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes, path),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
+        padded=room is not None or padded,
+        in_tile=room is not None,
     )
+    return replace(made, whole=True) if _is_partial(made, access) and room in (None, operand.shape) else made
+
+
+def _is_partial(item: CopiedOperand, access: Access) -> bool:
+    """Whether an input's path cannot take all that any trip uses."""
+    if item.written or item.any_window:
+        return False
+    used = [(np.array(span.low), np.array(span.low + span.extent)) for span in touched(access, item.name)]
+    return bool(misfit_of(item, used, [int(high - low) for low, high in used], held=False))
 
 
 def _moving(access: Access, operand: str, cuts: tuple[Loop, ...]) -> tuple[str, ...]:

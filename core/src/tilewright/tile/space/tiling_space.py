@@ -41,10 +41,25 @@ class CopiedOperand:
     loops: tuple[str, ...]  # that may be cut and move its window
     steps: tuple[int, ...] = ()  # along each axis the stride of what is copied; () is every one
     aligned_offset: bool = True  # its first byte lies where the path can reach it
+    padded: bool = True  # what a copy moves behind its last byte is padding of its buffer
+    in_tile: bool = False  # `shape` is the tile buffer of an outer hop, and not where it lives
+    whole: bool = False  # its path cannot take what all trips use: all of it is copied, where that is copied once
+
+    @property
+    def any_window(self) -> bool:
+        """Whether its path takes every window."""
+        return self.path.align == 1 and self.aligned_offset
 
     def at(self, room: tuple[int, ...] | None) -> CopiedOperand:
         """The same where it comes from a tile buffer of these extents; None: from where it lives."""
-        return self if room is None else replace(self, shape=room, aligned_offset=True)
+        if room is None:
+            return self
+        whole = self.whole and room == self.shape
+        return replace(self, shape=room, aligned_offset=True, padded=True, in_tile=True, whole=whole)
+
+    def entire(self) -> CopiedOperand:
+        """The same where all of it is copied, whatever a step uses."""
+        return replace(self, steps=()) if self.steps else self
 
     def transfers(self, extents: Sequence[int], room: Sequence[int]) -> Transfers:
         """Those of one window, into or out of a tile buffer of extents `room`."""
@@ -172,11 +187,18 @@ class WindowTable:
     def windows(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> WindowClasses:
         """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
         names = self.moving(operand)
+        if self.is_entire(operand, cuts):
+            return WindowClasses(operand.shape, ((operand.shape, 1),))
         sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in names)
         key = (operand.name, sizes_here)
         if key not in self._known:
             self._known[key] = self._windows(operand, dict(zip(names, sizes_here, strict=True)))
         return self._known[key]
+
+    def is_entire(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> bool:
+        """Whether all of an operand is copied, which no loop moves then."""
+        moving = self.moving(operand) if operand.whole and not self.around else ()
+        return operand.whole and not self.around and all(cuts.get(n, self.whole[n]) == self.whole[n] for n in moving)
 
     def moving(self, operand: CopiedOperand) -> tuple[str, ...]:
         """The loops that move an operand: those that may be cut here, and those of which hops around leave one trip."""
@@ -212,9 +234,9 @@ class WindowTable:
         key = (operand, position, tuple(cuts[name] for name in names))
         if key not in self._axes:
             axes = self.space.index_map.axes[operand]
-            ranges = np.ix_(*(range(len(self._tiles(name, cuts[name])[0])) for name in names))
+            ranges = np.ix_(*(range(len(self.tiles(name, cuts[name])[0])) for name in names))
             tiles = {
-                name: (self._tiles(name, cuts[name])[0][at], self._tiles(name, cuts[name])[1][at])
+                name: (self.tiles(name, cuts[name])[0][at], self.tiles(name, cuts[name])[1][at])
                 for name, at in zip(names, ranges, strict=True)
             }
             low, high, _, _ = spans(axes[position], self._box, tiles)
@@ -226,7 +248,7 @@ class WindowTable:
         key = (f"{operand} rolls", position, (size,))
         if key not in self._axes:
             low, high, _, _ = spans(
-                self.space.index_map.axes[operand][position], self._box, {loop: self._tiles(loop, size)}
+                self.space.index_map.axes[operand][position], self._box, {loop: self.tiles(loop, size)}
             )
             low, high = np.broadcast_arrays(low, high)
             done = np.minimum(np.concatenate([low[:1], high[:-1]]), high)
@@ -245,7 +267,7 @@ class WindowTable:
 
     def rooms(self, operand: CopiedOperand, points: Integers) -> Integers:
         """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
-        if operand.loops and self.is_separable(operand):
+        if operand.loops and not operand.whole and self.is_separable(operand):
             return operand.item_bytes * self.elements(operand.name, operand.loops, points)
         unique, inverse = unique_rows(points)
         keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
@@ -303,10 +325,11 @@ class WindowTable:
         """Combinations of tiles of some loops, over all visits."""
         count = 1
         for name in names:
-            count *= len(self._tiles(name, cuts.get(name, self.space.extents[name]))[0])
+            count *= len(self.tiles(name, cuts.get(name, self.space.extents[name]))[0])
         return count
 
-    def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
+    def tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
+        """The ranges of trips of all tiles of a loop that is cut so."""
         return ranges(self.whole[name], (*self.around.get(name, ()), size))
 
     def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> WindowClasses:
@@ -320,7 +343,7 @@ class WindowTable:
 
     def _boxes(self, cuts: Mapping[str, int]) -> Iterator[Box]:
         names = list(cuts)
-        ranges = [zip(*(side.tolist() for side in self._tiles(name, cuts[name])), strict=True) for name in names]
+        ranges = [zip(*(side.tolist() for side in self.tiles(name, cuts[name])), strict=True) for name in names]
         for tile in product(*map(list, ranges)):
             yield {**self._box, **dict(zip(names, tile, strict=True))}
 
@@ -347,7 +370,8 @@ def rolling_loops(space: TilingSpace) -> dict[str, dict[str, int]]:
         return {}
     result: dict[str, dict[str, int]] = {}
     for item in space.copied:
-        loops = {} if item.written or item.name in space.once else _overlapping(space, item)
+        askew = item.path.align > 1  # the rows that stay would move by no multiple
+        loops = {} if item.written or askew or item.name in space.once else _overlapping(space, item)
         if loops:
             result[item.name] = loops
     return result
