@@ -52,6 +52,26 @@ def program(*, queue: int = 2, finish: bool = True, count: int = 3000) -> Progra
     return lower(plan.allocated, plan.registry.operators, "net")
 
 
+def chained(count: int = 12000) -> Deployment:
+    """A vector that is limited by the engine, and turned round by the cores in the same tiles."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    ends = [[helper.make_tensor_value_info(name, TensorProto.INT8, [count])] for name in "xz"]
+    limits = [numpy_helper.from_array(np.int8(value), name) for name, value in (("low", -9), ("high", 9))]
+    nodes = [
+        helper.make_node("Clip", ["x", "low", "high"], ["y"], "job"),
+        helper.make_node("Neg", ["y"], ["z"], "one"),
+    ]
+    graph = helper.make_graph(nodes, "g", *ends, limits)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    platform = cluster(8 << 10)
+    platform = replace(platform, engines=(*platform.engines, ENGINE))
+    registry = registry_for(platform)
+    kernel = replace(KERNEL, cycles=lambda tile: 40.0 + 3.0 * tile.extent("i"))
+    registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
+    return Deployment(model.SerializeToString(), platform.name, Options(), registry)
+
+
 def branches(
     pins: Decisions | None = None,
     *,
