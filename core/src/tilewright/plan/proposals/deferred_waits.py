@@ -39,7 +39,7 @@ def proposals(plan: Allocated, operators: Mapping[str, Operator], pins: Decision
     if not jobs or pins.deferred or pins.tiles:
         return
     machine = ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions)
-    units = _units(plan, machine)
+    units = units_of(plan, machine)
     if not any(unit.job for unit in units):
         return
     total = sum(unit.cycles for unit in units)
@@ -66,6 +66,17 @@ def with_gains(plan: Allocated, before: Allocated) -> dict[str, str]:
 
 def scheduled_units(units: Sequence[Unit]) -> tuple[int, ...]:
     """An order of units: what has the longest way to the end first; jobs before what the cores compute beside them."""
+    order, _ = _listed(units)
+    return order
+
+
+def makespan(units: Sequence[Unit]) -> float:
+    """Cycles that all take in that order."""
+    _, cycles = _listed(units)
+    return cycles
+
+
+def _listed(units: Sequence[Unit]) -> tuple[tuple[int, ...], float]:
     ranks, order = _ranks(units), list[int]()
     left, done, now = dict.fromkeys(range(len(units))), set[int](), 0.0
     pending: dict[str, tuple[int, float]] = {}  # engine -> the unit that it computes, and when that ends
@@ -87,7 +98,7 @@ def scheduled_units(units: Sequence[Unit]) -> tuple[int, ...]:
             done.add(at)
         for engine in [name for name, (_, ends) in pending.items() if ends <= now]:
             done.add(pending.pop(engine)[0])
-    return tuple(order)
+    return tuple(order), max([now, *(ends for _, ends in pending.values())])
 
 
 def _ranks(units: Sequence[Unit]) -> list[float]:
@@ -100,7 +111,7 @@ def _ranks(units: Sequence[Unit]) -> list[float]:
     return ranks
 
 
-def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
+def units_of(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
     """The plan's groups, in its order."""
     made: dict[str, int] = {}  # value -> the unit that writes it
     steps = {name: at for at, group in enumerate(plan.tiled.groups) for name in group.steps}
