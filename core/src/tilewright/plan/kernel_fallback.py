@@ -247,7 +247,7 @@ class Fitting:
 
     def _exchanged(self, first: Bound, plan: Allocated) -> Allocated:
         """The same with kernels that have faster tiles, or run beside an engine, where the whole is faster so."""
-        before, rebind = plan.tiled.scheduled.bound, self.rebind
+        before, rebind, planner = plan.tiled.scheduled.bound, self.rebind, self.planner
         if rebind is None or not before.platform.inner:
             return plan
         settled, notes = exchanged(before, first), before.diagnostics  # what memory was short for
@@ -255,13 +255,11 @@ class Fitting:
         def bind(kernels: Mapping[str, str]) -> Bound:
             return replace(self._with_kernels(first, rebind, {**settled, **kernels}), diagnostics=notes)
 
-        kernels = faster_in_tiles(
-            plan, self.planner, choice_of(before, self.planner.operators, self.planner.pins), bind
-        )
-        answer = self.planner.best(bind(kernels)) if kernels else plan
+        kernels = faster_in_tiles(plan, planner, choice_of(before, planner.operators, planner.pins), bind)
+        answer = planner.best(bind(kernels)) if kernels else plan
         if isinstance(answer, Allocated) and merit(answer) < merit(plan):
             plan, settled = answer, {**settled, **kernels}
-        return with_exchanges(plan, self.planner, bind)
+        return with_exchanges(plan, planner, bind)
 
     def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""
