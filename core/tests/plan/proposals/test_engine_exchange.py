@@ -62,4 +62,4 @@ def test_steps_that_stay_with_the_engine(pins: Decisions | None, more: dict[str,
     allocated = plan.allocated
     machine = ScheduledMachine(allocated.tiled.scheduled, plan.registry.operators, allocated.decisions)
     choice = choice_of(machine.bound, plan.registry.operators, pins or Decisions())
-    assert list(worth_trying(units_of(allocated, machine), choice)) == []
+    assert list(worth_trying(units_of(machine, allocated.tiled.groups), choice)) == []

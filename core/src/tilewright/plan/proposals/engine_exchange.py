@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tilewright.bind.candidates import engine_of
+from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.proposals.deferred_waits import Unit, makespan, units_of
 from tilewright.plan.proposals.planner import Planner, merit
 from tilewright.plan.proposals.shortfall import KernelChoice, choice_of
+from tilewright.schedule import schedule
 from tilewright.tile.machine import ScheduledMachine
 
 WORTH = 0.01  # of the whole plan, by which the list scheduler must find it shorter
@@ -30,8 +32,9 @@ def with_exchanges(plan: Allocated, planner: Planner, bind: Callable[[Mapping[st
     engines = plan.tiled.scheduled.bound.platform.engines
     queued, taken = any(engine.queue > 1 for engine in engines), dict[str, str]()
     while queued and len(taken) < _MOST_EXCHANGES:
-        machine = ScheduledMachine(plan.tiled.scheduled, planner.operators, plan.decisions)
-        worth = sorted(worth_trying(units_of(plan, machine), choice_of(machine.bound, planner.operators, planner.pins)))
+        bound = plan.tiled.scheduled.bound
+        units = _alone(bound, plan, planner)
+        worth = sorted(worth_trying(units, choice_of(bound, planner.operators, planner.pins)))
         for _, step, kernel in worth[:_MOST_TRIES]:
             answer = planner.best(bind({**taken, step: kernel}))
             if isinstance(answer, Allocated) and merit(answer) < merit(plan):
@@ -40,6 +43,14 @@ def with_exchanges(plan: Allocated, planner: Planner, bind: Callable[[Mapping[st
         else:
             break
     return plan
+
+
+def _alone(bound: Bound, plan: Allocated, planner: Planner) -> tuple[Unit, ...]:
+    """The steps of a plan, each tiled for itself."""
+    decisions = Decisions(order=plan.decisions.order).pinned_by(planner.pins)
+    scheduled = schedule(bound, planner.operators, decisions)
+    groups = replace(planner, longest=1).groups(scheduled, decisions)
+    return units_of(ScheduledMachine(scheduled, planner.operators, decisions), groups, whole=False)
 
 
 def worth_trying(units: tuple[Unit, ...], choice: KernelChoice) -> Iterator[tuple[float, str, str]]:
