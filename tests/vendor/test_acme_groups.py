@@ -193,3 +193,47 @@ def test_random_chains_are_right_step_by_step() -> None:
             assert found.passed, f"seed {seed}"
             kinds |= {step for group in groups for step in group}
     assert {"job", "s1", "s2"} <= kinds
+
+
+def random_branches(seed: int) -> Deployment:
+    """One branch with one or two steps that the engine can compute, one without, and the larger of both: vectors of one
+    tile or of several, an engine that is preferred or not.
+    """
+    chance = random.Random(seed)
+    count = chance.choice((60, 150, 400, 1500, 2600))
+    nodes, ends = [], ["x", "x"]
+    for branch, ops in enumerate((chance.choices(("Clip", "Neg"), k=2), chance.choices(("Neg", "Abs"), k=2))):
+        for number, op in enumerate(["Clip", *ops[1:]] if not branch else ops):
+            inputs = [ends[branch], *(("at-100", "at90") if op == "Clip" else ())]
+            ends[branch] = f"v{branch}{number}"
+            nodes.append(helper.make_node(op, inputs, [ends[branch]], f"s{branch}{number}"))
+    chance.shuffle(nodes)
+    nodes.sort(key=lambda node: node.name[2])  # no step before what it reads
+    nodes.append(helper.make_node("Max", ends, ["z"], "both"))
+    npu: Any = vendor()
+    first, engine = npu.ACME_NPU.engines
+    platform = replace(npu.ACME_NPU, engines=(first, replace(engine, preferred=chance.random() < 0.5)))
+    registry, job_cycles = registry_for(platform), chance.choice((0.5, 1.5, 4.0))
+    kernel = replace(npu.CLIP, cycles=lambda tile: 40.0 + job_cycles * tile.extent("i"))
+    registry = replace(registry, kernels={**registry.kernels, kernel.name: kernel})
+    return Deployment(model(nodes, [count]), "acme-npu", Options(groups=chance.choice((1, None))), registry)
+
+
+@pytest.mark.slow
+def test_random_branches_are_right_and_take_what_was_estimated(tmp_path: Path) -> None:
+    """Whatever runs beside whatever; transfers and jobs end early and late."""
+    waits = groups = 0
+    for seed in range(10):
+        plan = random_branches(seed)
+        waits, groups = waits + len(plan.allocated.decisions.deferred), groups + len(overlapping(plan))
+        found = validate(plan, RUNNER, vectors_of(plan, None, 1))
+        assert found.passed, f"seed {seed}"
+        artifact = files(lower(plan.allocated, plan.registry.operators, plan.prefix))
+        x = np.arange(plan.graph.tensors["x"].shape[0]).astype(np.int8)
+        job = Job(artifact=artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=({"x": x},))
+        folder = tmp_path / str(seed)
+        counts = RUNNER.run(job, folder).counts
+        estimate = sum(group.cycles for group in plan.allocated.tiled.groups)
+        assert counts["cycles"] == pytest.approx(estimate, rel=0.02), f"seed {seed}"
+    assert waits > 0
+    assert groups > 0

@@ -4,7 +4,7 @@ tile t - 1 is finished by the cores and stored; of several steps in one region, 
 Does not know what is inside of any of these.
 
     for every tile t, and once more
-        the DMA core waits for tile t, and for the buffer that it writes
+        the DMA core waits for tile t, and for the buffer that its job writes, or the cores, who finish tile t - 1
         barrier
         core 0 starts the job of tile t, and waits for that of tile t - 1
         barrier
@@ -49,8 +49,10 @@ def job_loop(
         if move.slot.binding.written and not move.slot.resident
         for statement in when(all_of(past, move.last(before)), (move.start(before),))
     ]
+    finished = [move for move in late if move.slot.binding.written]
+    started = [move for move in moves if move not in finished]
     body: tuple[Statement, ...] = (
-        *dma_core(when(here, tuple(_arrivals(moves, t)))),
+        *dma_core((*when(here, tuple(_arrivals(started, t))), *when(past, tuple(_arrivals(finished, before))))),
         Barrier(),
         *when(here, (_called(start, moves, level, t),)),
         *when(past, (_called(wait, moves, level, before, waited),)),
