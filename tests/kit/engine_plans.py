@@ -52,6 +52,26 @@ def program(*, queue: int = 2, finish: bool = True, count: int = 3000) -> Progra
     return lower(plan.allocated, plan.registry.operators, "net")
 
 
+def chained(count: int = 12000) -> Deployment:
+    """A vector that is limited by the engine, and turned round by the cores in the same tiles."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    ends = [[helper.make_tensor_value_info(name, TensorProto.INT8, [count])] for name in "xz"]
+    limits = [numpy_helper.from_array(np.int8(value), name) for name, value in (("low", -9), ("high", 9))]
+    nodes = [
+        helper.make_node("Clip", ["x", "low", "high"], ["y"], "job"),
+        helper.make_node("Neg", ["y"], ["z"], "one"),
+    ]
+    graph = helper.make_graph(nodes, "g", *ends, limits)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    platform = cluster(8 << 10)
+    platform = replace(platform, engines=(*platform.engines, ENGINE))
+    registry = registry_for(platform)
+    kernel = replace(KERNEL, cycles=lambda tile: 40.0 + 3.0 * tile.extent("i"))
+    registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
+    return Deployment(model.SerializeToString(), platform.name, Options(), registry)
+
+
 def branches(
     pins: Decisions | None = None,
     *,
@@ -82,3 +102,31 @@ def branches(
     registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
     options = Options(groups=1, pins=pins or Decisions())
     return Deployment(model.SerializeToString(), platform.name, options, registry)
+
+
+def two_jobs(pins: Decisions | None = None, *, engine_cycles: float = 200.0, preferred: bool = False) -> Deployment:
+    """A vector of 200 bytes limited twice, each for itself, and the larger one of both. The cores take some 300
+    cycles for each.
+    """
+    from onnx import TensorProto, helper, numpy_helper
+
+    ends = [[helper.make_tensor_value_info(name, TensorProto.INT8, [200])] for name in "xz"]
+    limits = [numpy_helper.from_array(np.int8(value), f"at{value}") for value in (-9, 9, -7, 7)]
+    nodes = [
+        helper.make_node("Clip", ["x", "at-9", "at9"], ["a"], "left"),
+        helper.make_node("Clip", ["x", "at-7", "at7"], ["b"], "right"),
+        helper.make_node("Max", ["a", "b"], ["z"], "both"),
+    ]
+    graph = helper.make_graph(nodes, "g", *ends, limits)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    platform = cluster(8 << 10)
+    cores = replace(platform.engines[0], cores=2)
+    platform = replace(platform, engines=(cores, replace(ENGINE, preferred=preferred, finishing_cores=2)))
+    registry = registry_for(platform)
+    kernel = replace(
+        KERNEL,
+        cycles=lambda tile: engine_cycles * tile.extent("i") / 200,
+        finish=replace(FINISH, cycles=lambda tile: 0.02 * tile.extent("i")),
+    )
+    registry = replace(registry, kernels=MappingProxyType({**registry.kernels, kernel.name: kernel}))
+    return Deployment(model.SerializeToString(), platform.name, Options(groups=1, pins=pins or Decisions()), registry)

@@ -83,12 +83,13 @@ def test_jobs_copies_and_cores_overlap(plan: Deployment, program: Program, tmp_p
     assert counts["compute_cycles"] + engine + counts["copy_cycles"] > 1.8 * counts["cycles"]
 
 
-CHANGED = "    if (t > 0) {\n        *(volatile uint8_t *)(uintptr_t)x[t % 2].bytes ^= 1u;\n"
+WAITED = "        if (t > 0) {\n            model_0_clip_wait("
+CHANGED = WAITED.replace("{\n", "{\n            *(volatile uint8_t *)(uintptr_t)x[t % 2].bytes ^= 1u;\n")
 FAULTS = {
     "no wait": ("tw_rt_engine_wait(1u, behind);", "(void)behind;", "TW7041"),
     "a wait that leaves one job too many": ("tw_rt_engine_wait(1u, behind);", "tw_rt_engine_wait(1u, 2);", "TW7041"),
     "no last wait": ("tw_rt_engine_wait(1u, behind);", "if (behind) tw_rt_engine_wait(1u, 1);", "TW7041"),
-    "inputs change": ("    if (t > 0) {\n", CHANGED, "TW7041"),
+    "inputs change": (WAITED, CHANGED, "TW7041"),
     "a job outside": ("(const uint8_t *)scratch", "(const uint8_t *)(scratch + 99999)", "TW7042"),
 }
 

@@ -1,6 +1,5 @@
 """Knows how a plan is found where memory is short: with other kernels than the fastest; and what to type if none fit.
 Does not know tiles, nor how kernels are bound.
-
 One loop: bind, plan, take back why it does not fit, refuse the kernels that are in the way, and bind again.
 """
 
@@ -18,6 +17,7 @@ from tilewright.plan.least_memory import with_least_memory
 from tilewright.plan.line_buffer_bound import can_never_fit, line_buffers_may_help
 from tilewright.plan.line_buffers.candidates import Rebind
 from tilewright.plan.open_settings import least_cycles
+from tilewright.plan.proposals.engine_exchange import with_exchanges
 from tilewright.plan.proposals.other_kernels import exchanged, extra_cycles, faster_in_tiles, slower_kernels
 from tilewright.plan.proposals.planner import Planner, merit
 from tilewright.plan.proposals.shortfall import (
@@ -133,7 +133,7 @@ class Fitting:
         if self.planner.first_fit and search.plan is not None and not self.planner.pins.streams_io:
             return _settled(search.plan, bound)
         layers = search.failures if search.plan is None else self._regained(bound, search, search.plan)
-        layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
+        layers = self._exchanged(bound, layers) if isinstance(layers, Allocated) else layers
         answer = self._line_buffered(layers, rebind)
         if isinstance(answer, Allocated) and search.failures and search.plan is not None:
             from tilewright.plan.line_buffers.choice import faster_line_buffered
@@ -245,21 +245,21 @@ class Fitting:
             plan = answer if isinstance(answer, Allocated) else plan
         return self._with_other_orders(first, search, plan)
 
-    def _faster_in_tiles(self, first: Bound, plan: Allocated) -> Allocated:
-        """The same with the kernels that have faster tiles, where the whole is faster with them."""
-        before, rebind = plan.tiled.scheduled.bound, self.rebind
+    def _exchanged(self, first: Bound, plan: Allocated) -> Allocated:
+        """The same with kernels that have faster tiles, or run beside an engine, where the whole is faster so."""
+        before, rebind, planner = plan.tiled.scheduled.bound, self.rebind, self.planner
         if rebind is None or not before.platform.inner:
             return plan
-        settled = exchanged(before, first)
+        settled, notes = exchanged(before, first), before.diagnostics  # what memory was short for
 
         def bind(kernels: Mapping[str, str]) -> Bound:
-            bound = self._with_kernels(first, rebind, {**settled, **kernels})
-            return replace(bound, diagnostics=before.diagnostics)  # what memory was short for
+            return replace(self._with_kernels(first, rebind, {**settled, **kernels}), diagnostics=notes)
 
-        choice = choice_of(before, self.planner.operators, self.planner.pins)
-        kernels = faster_in_tiles(plan, self.planner, choice, bind)
-        answer = self.planner.best(bind(kernels)) if kernels else plan
-        return min(plan, answer, key=merit) if isinstance(answer, Allocated) else plan
+        kernels = faster_in_tiles(plan, planner, choice_of(before, planner.operators, planner.pins), bind)
+        answer = planner.best(bind(kernels)) if kernels else plan
+        if isinstance(answer, Allocated) and merit(answer) < merit(plan):
+            plan, settled = answer, {**settled, **kernels}
+        return with_exchanges(plan, planner, bind)
 
     def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""

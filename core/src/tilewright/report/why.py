@@ -125,7 +125,7 @@ def _reason(plan: Allocated, binding: Binding) -> str:
     if cheapest:
         return "the cheapest that takes it"
     if decided:
-        return "cheaper ones do not fit into memory, or another one was asked for"
+        return "cheaper ones do not fit into memory, or make the whole slower, or another one was asked for"
     return f"the cheapest of those that run on engine '{binding.engine}', or together with its neighbours"
 
 

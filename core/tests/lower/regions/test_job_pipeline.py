@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from engine_plans import program
+from engine_plans import chained, program
 
-from tilewright.ir.programs.statements import Barrier, For, If, PartCall, Statement
+from tilewright.ir.programs.statements import Barrier, CopyWait, For, If, Mark, PartCall, Statement, statements_in
+from tilewright.lower import lower
 
 
 def calls(body: tuple[Statement, ...]) -> Iterator[str]:
@@ -54,3 +55,18 @@ def test_an_engine_without_a_queue_has_one_job_at_a_time(finish: bool) -> None:
     assert [one.partition(" ")[0] for one in order if one[:1] in "bcf"] == (
         ["barrier", "compute", "barrier", "finish", "barrier"] if finish else ["barrier", "compute", "barrier"]
     )
+
+
+def test_of_several_steps_the_cores_finish_and_compute_one_tile_while_the_next_one_is_with_the_engine() -> None:
+    plan = chained()
+    (_, step) = lower(plan.allocated, plan.registry.operators, "net").steps
+    (loop,) = [statement for statement in step.body if isinstance(statement, For)]
+    assert list(calls(loop.body)) == [
+        *("barrier", "start t", "wait t - 1", "barrier", "0 t + 1"),
+        *("finish t - 1", "barrier", "compute t - 1", "barrier", "1 t - 1"),
+    ]
+    theirs = [one for one in statements_in(loop.body) if isinstance(one, Mark) and one.buffer.startswith("one.Y")]
+    assert theirs
+    assert all("(t - 1)" in str(one.pointer) for one in theirs)
+    waits = [str(one.code) for one in statements_in(loop.body) if isinstance(one, CopyWait)]
+    assert [("(t - 1)" in code) for code in waits] == [False, True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from engine_plans import branches
 
 from tilewright.ir.plans.decisions import Decisions
@@ -46,7 +45,7 @@ def test_the_plan_has_the_order_of_the_list_scheduler_where_that_is_faster() -> 
     cycles = [sum(group.cycles for group in made.tiled.groups) for made in (plan, before)]
     hidden = sum(group.hidden_cycles for group in plan.tiled.groups)
     assert hidden > 900
-    assert cycles[0] == pytest.approx(cycles[1] - hidden)
+    assert cycles[1] - hidden <= cycles[0] <= cycles[1] - 0.95 * hidden  # what waits gains a little by more tiles
     assert with_gains(plan, before) == {"job": "two"}
     assert with_gains(plan, plan) == {}
 

@@ -1,10 +1,10 @@
 """Knows the order in which tiles of an engine's jobs are fetched, started, waited for, finished and stored, where the
 engine takes one job while it has another: in one loop, tile t + 1 is copied, tile t is computed by the engine, and
-tile t - 1 is finished by the cores and stored.
+tile t - 1 is finished by the cores and stored; of several steps in one region, the others are computed then, too.
 Does not know what is inside of any of these.
 
     for every tile t, and once more
-        the DMA core waits for tile t, and for the buffer that it writes
+        the DMA core waits for tile t, and for the buffer that its job writes, or the cores, who finish tile t - 1
         barrier
         core 0 starts the job of tile t, and waits for that of tile t - 1
         barrier
@@ -16,25 +16,16 @@ Does not know what is inside of any of these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tilewright.ir.programs.expressions import NEVER, Choice, Expression, Number, all_of, less, operation
+from tilewright.ir.programs.expressions import NEVER, Choice, Expression, FunctionCall, Number, all_of, less, operation
 from tilewright.ir.programs.program import Part
-from tilewright.ir.programs.statements import Barrier, For, Statement
+from tilewright.ir.programs.statements import Barrier, CopyWait, For, If, Mark, PartCall, Statement
+from tilewright.ir.programs.subexpressions import replaced
 from tilewright.lower.regions.operand_moves import FIRST, OperandMove, when
-from tilewright.lower.steps.engine_jobs import BEHIND, engine_number
+from tilewright.lower.steps.engine_jobs import BEHIND
 from tilewright.lower.tiles.parts import call_part
 from tilewright.lower.tiles.tile_nest import HopLevel
-from tilewright.lower.tiles.tile_operands import TiledStep
-
-
-def overlaps(tilings: Sequence[TiledStep], level: HopLevel, moves: Sequence[OperandMove]) -> bool:
-    """Whether one job may be started before another is waited for: the engine has a queue, and each operand that
-    changes with the tiles has two buffers.
-    """
-    kernel = tilings[-1].kernel
-    if len(tilings) > 1 or not kernel.wait or not level.moving or engine_number(tilings[-1]).engine.queue < 2:
-        return False
-    return all(move.keep is None and (move.slot.resident or move.span > 1) for move in moves)
 
 
 def job_loop(
@@ -58,8 +49,10 @@ def job_loop(
         if move.slot.binding.written and not move.slot.resident
         for statement in when(all_of(past, move.last(before)), (move.start(before),))
     ]
+    finished = [move for move in late if move.slot.binding.written]
+    started = [move for move in moves if move not in finished]
     body: tuple[Statement, ...] = (
-        *dma_core(when(here, tuple(_arrivals(moves, t)))),
+        *dma_core((*when(here, tuple(_arrivals(started, t))), *when(past, tuple(_arrivals(finished, before))))),
         Barrier(),
         *when(here, (_called(start, moves, level, t),)),
         *when(past, (_called(wait, moves, level, before, waited),)),
@@ -70,6 +63,67 @@ def job_loop(
         *dma_core((*_fetches(late, t), *stores)),
     )
     return (For(variable=level.counter, start=FIRST, stop=level.total + 1, step=Number(1), body=body),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """What is done for the tile before while a job runs: by the DMA core before and after the barrier, by all cores,
+    and then by the DMA core again. As if it were for the tile under way.
+    """
+
+    arriving: tuple[Statement, ...]
+    ahead: tuple[Statement, ...]
+    computed: tuple[Statement, ...]
+    leaving: tuple[Statement, ...]
+
+
+def group_job_loop(
+    level: HopLevel,
+    moves: Sequence[OperandMove],
+    phases: Sequence[Part],
+    behind: Behind,
+    dma_core: Callable[[Iterable[Statement]], tuple[Statement, ...]],
+) -> tuple[Statement, ...]:
+    """The same of several steps, of which the first has jobs: `moves` are what these read. `phases` are the functions
+    that start, wait and finish; the last one is called in `behind`.
+    """
+    t, before = level.tile, level.tile - 1
+    here, past = less(t, level.total), operation(">", t, Number(0))
+    start, wait, finish = phases
+    waited = {BEHIND: Choice(here, Number(1), Number(0))}
+    needed = {parameter.name for parameter in finish.parameters}
+    early, late = ([move for move in moves if (move.slot.name in needed) is wanted] for wanted in (False, True))
+
+    def earlier(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return when(past, tuple(_of_tile(statement, t, before) for statement in statements))
+
+    body: tuple[Statement, ...] = (
+        *dma_core((*when(here, tuple(_arrivals(moves, t))), *earlier(behind.arriving))),
+        Barrier(),
+        *when(here, (_called(start, moves, level, t),)),
+        *when(past, (_called(wait, moves, level, before, waited),)),
+        Barrier(),
+        *dma_core((*_fetches(early, t), *earlier(behind.ahead))),
+        *earlier(behind.computed),
+        *dma_core((*_fetches(late, t), *earlier(behind.leaving))),
+    )
+    return (For(variable=level.counter, start=FIRST, stop=level.total + 1, step=Number(1), body=body),)
+
+
+def _of_tile(statement: Statement, tile: Expression, other: Expression) -> Statement:
+    """The statement about another tile."""
+    values = {tile: other}
+    if isinstance(statement, If):
+        body = tuple(_of_tile(inner, tile, other) for inner in statement.body)
+        return If(condition=replaced(statement.condition, values), body=body)
+    if isinstance(statement, PartCall):
+        arguments = tuple(replaced(argument, values) for argument in statement.arguments)
+        return replace(statement, arguments=arguments, tile=replaced(statement.tile, values))
+    if isinstance(statement, CopyWait) and isinstance(statement.code, FunctionCall):
+        return replace(statement, code=replaced(statement.code, values))
+    if isinstance(statement, Mark):
+        return replace(statement, pointer=replaced(statement.pointer, values))
+    return statement
 
 
 def _arrivals(moves: Sequence[OperandMove], t: Expression) -> list[Statement]:

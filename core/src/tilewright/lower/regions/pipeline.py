@@ -35,13 +35,14 @@ from tilewright.ir.programs.statements import Barrier, Declare, For, If, Mark, P
 from tilewright.ir.programs.subexpressions import replaced
 from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.scope import declared, names_of, used
-from tilewright.lower.regions.job_pipeline import job_loop, overlaps
+from tilewright.lower.regions.job_pipeline import Behind, group_job_loop, job_loop
 from tilewright.lower.regions.operand_moves import FIRST, OperandMove, internal_rows_part, when, window_rows_part
 from tilewright.lower.steps.compute import Phase, compute_part
 from tilewright.lower.steps.engine_jobs import demand_windows
-from tilewright.lower.tiles.parts import call_part, move_part
+from tilewright.lower.tiles.parts import call_part, move_part, named
 from tilewright.lower.tiles.tile_nest import HopLevel, tile_counts
 from tilewright.lower.tiles.tile_operands import OperandLocation, TileBuffers, TiledStep
+from tilewright.tile.cost.job_overlap import jobs_overlap
 
 DMA_CORE = FunctionCall("tw_rt_is_dma_core")
 
@@ -72,8 +73,8 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
         return _computed(tilings, region)
     level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
     moves = [move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
-    if deepest and overlaps(tilings, level, moves):
-        return _jobs(sink, level, moves, at)
+    if deepest and level.moving and jobs_overlap(sink.box.boxes):
+        return _group_jobs(tilings, region, moves, at) if len(tilings) > 1 else _jobs(sink, level, moves, at)
     inner = pipeline(tilings, region, at + 1)
     calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
     calls = pointed(calls, moves, level)
@@ -106,14 +107,47 @@ def _jobs(tiling: TiledStep, level: HopLevel, moves: Sequence[OperandMove], at: 
     )
 
 
+def _group_jobs(tilings: Sequence[TiledStep], region: Region, moves: Sequence[OperandMove], at: int) -> Pipeline:
+    """The same of several steps: while the first one's job runs, the cores finish the job before, and compute the other
+    steps for that tile.
+    """
+    first, sink = tilings[0], tilings[-1]
+    level = sink.nest.levels[at]
+    demand_windows(first)
+    (start, sources), (wait, _) = compute_part(first, "start"), compute_part(first, "wait")
+    inner, work = _computed(tilings, region, started=True), _lasting(tilings, region)
+    own = [move for move in moves if move.slot in first.slots[at] and not move.slot.binding.written]
+    others = [move for move in moves if move not in own]
+    finish = next(part for part in inner.parts if part.function == named(first, "finish", None))
+    behind = Behind(
+        arriving=(*_arriving(others, level), *work.arriving),
+        ahead=tuple(_ahead(others, level)),
+        computed=(*pointed(inner.body, moves, level), Barrier(), *_keeping(others, level)),
+        leaving=(*_leaving(others, level), *work.leaving),
+    )
+    loop = (
+        *_by_dma_core((*_before(moves), *work.before)),
+        *group_job_loop(level, own, (start, wait, finish), behind, _by_dma_core),
+        *_by_dma_core((*_after(moves), *work.after)),
+    )
+    moving = [part for move in moves for part in (move.part, move.keep) if part]
+    return Pipeline(
+        body=(*declared(declarations(sink.book, level, moves, at), loop), *loop),
+        parts=(sink.box.part(level), *moving, start, wait, *inner.parts),
+        sources=((*sources, *inner.sources[0]), *inner.sources[1:]),
+    )
+
+
 def move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
     """How an operand of a step is moved at a level."""
     keep = window_rows_part(tiling, at, slot) if slot.roll else None
     return OperandMove(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
 
 
-def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
-    """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
+def _computed(tilings: Sequence[TiledStep], region: Region, *, started: bool = False) -> Pipeline:
+    """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each. The
+    first one's job may have been `started`, and waited for: it is only finished then.
+    """
     made = [compute_part(tiling) for tiling in tilings]
     finishes = [compute_part(tiling, "finish") if tiling.kernel.finish else None for tiling in tilings]
     keeps = [part for tiling in tilings if tiling.nest.levels for part in internal_rows_part(tiling)]
@@ -124,9 +158,11 @@ def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
         final = tiling is tilings[-1]
         call: tuple[Statement, ...] = (call_part(part, {}),)
         if finish:
-            call = (*call, Barrier(), call_part(finish[0], {}))
+            ended = call_part(finish[0], {})
+            call = (ended,) if started and tiling is tilings[0] else (*call, Barrier(), ended)
         steps.extend(call if final else when(tiling.first(), (*call, Barrier())))
-    every = [(computed, finish) if finish else (computed,) for computed, finish in zip(made, finishes, strict=True)]
+    every = [[computed, finish] if finish else [computed] for computed, finish in zip(made, finishes, strict=True)]
+    every[0] = every[0][1:] if started else every[0]
     return Pipeline(
         body=tuple(steps),
         parts=(*keeps, *(part for functions in every for part, _ in functions)),

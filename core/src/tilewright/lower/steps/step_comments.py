@@ -18,6 +18,7 @@ from tilewright.lower.operands.operand_bindings import OperandBinding, scratch_n
 from tilewright.lower.tiles.tile_nest import HopLevel
 from tilewright.lower.tiles.tile_operands import TileBuffers, TiledStep
 from tilewright.tile.cost.footprint import SUMS
+from tilewright.tile.cost.job_overlap import jobs_overlap
 
 MOST = 115  # characters of a line, in a comment
 
@@ -91,7 +92,10 @@ def tile_lines(tilings: Sequence[TiledStep], number: int) -> list[str]:
     if number + 1 < len(tilings):
         return [f"together with step {numbers[-1]}, whose function computes this one, too"]
     lines = [_tiles(level) for level in sink.nest.levels]
-    return [*lines[:-1], f"{lines[-1]}, steps {', '.join(numbers)} together"] if len(tilings) > 1 else lines
+    if len(tilings) == 1:
+        return lines
+    beside = f", while the engine has the next tile of step {numbers[0]}" if jobs_overlap(sink.box.boxes) else ""
+    return [*lines[:-1], f"{lines[-1]}, steps {', '.join(numbers)} together{beside}"]
 
 
 def _tiles(level: HopLevel) -> str:

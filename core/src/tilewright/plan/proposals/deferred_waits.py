@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.stages import Allocated, Scheduled
+from tilewright.ir.plans.stages import Allocated, Group, Scheduled
 from tilewright.schedule import schedule
 from tilewright.schedule.deferred import conflict
 from tilewright.tile.deferred_steps import job_cycles
@@ -33,21 +33,25 @@ class Unit:
 
 def proposals(plan: Allocated, operators: Mapping[str, Operator], pins: Decisions) -> Iterator[Decisions]:
     """The plan's decisions about order and places in others' bytes, with waits behind later steps: in the order that
-    the list scheduler finds, and in the plan's own. None where waits or tiles are pinned.
+    the list scheduler finds, and in the plan's own; and without, where other steps can be tiled together with a job
+    that comes before them. None where waits or tiles are pinned.
     """
     jobs = any(binding.kernel.wait for binding in plan.tiled.scheduled.bound.bindings.values())
     if not jobs or pins.deferred or pins.tiles:
         return
     machine = ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions)
-    units = _units(plan, machine)
+    own = tuple(node.name for node in machine.bound.graph.nodes)
+    forbidden = {value: source for value, source in plan.decisions.in_place.items() if not source}
+    decided = Decisions(in_place=forbidden, staged=plan.decisions.staged)
+    if not pins.order and (jobs_first := _jobs_first(machine)) != own:
+        yield replace(decided, order=jobs_first).pinned_by(pins)
+    units = units_of(machine, plan.tiled.groups)
     if not any(unit.job for unit in units):
         return
     total = sum(unit.cycles for unit in units)
     faster = () if pins.order else (_all_nodes(machine.bound.graph, units, scheduled_units(units)),)
-    own = tuple(node.name for node in machine.bound.graph.nodes)
-    forbidden = {value: source for value, source in plan.decisions.in_place.items() if not source}
     for order in dict.fromkeys((*faster, own)):
-        decisions = Decisions(order=order, in_place=forbidden, staged=plan.decisions.staged).pinned_by(pins)
+        decisions = replace(decided, order=order).pinned_by(pins)
         scheduled = schedule(machine.bound, operators, decisions)
         deferred, hidden = _waits(scheduled, units)
         if hidden > WORTH * total:
@@ -66,6 +70,17 @@ def with_gains(plan: Allocated, before: Allocated) -> dict[str, str]:
 
 def scheduled_units(units: Sequence[Unit]) -> tuple[int, ...]:
     """An order of units: what has the longest way to the end first; jobs before what the cores compute beside them."""
+    order, _ = _listed(units)
+    return order
+
+
+def makespan(units: Sequence[Unit]) -> float:
+    """Cycles that all take in that order."""
+    _, cycles = _listed(units)
+    return cycles
+
+
+def _listed(units: Sequence[Unit]) -> tuple[tuple[int, ...], float]:
     ranks, order = _ranks(units), list[int]()
     left, done, now = dict.fromkeys(range(len(units))), set[int](), 0.0
     pending: dict[str, tuple[int, float]] = {}  # engine -> the unit that it computes, and when that ends
@@ -87,7 +102,7 @@ def scheduled_units(units: Sequence[Unit]) -> tuple[int, ...]:
             done.add(at)
         for engine in [name for name, (_, ends) in pending.items() if ends <= now]:
             done.add(pending.pop(engine)[0])
-    return tuple(order)
+    return tuple(order), max([now, *(ends for _, ends in pending.values())])
 
 
 def _ranks(units: Sequence[Unit]) -> list[float]:
@@ -100,11 +115,11 @@ def _ranks(units: Sequence[Unit]) -> list[float]:
     return ranks
 
 
-def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
-    """The plan's groups, in its order."""
+def units_of(machine: ScheduledMachine, groups: Sequence[Group], *, whole: bool = True) -> tuple[Unit, ...]:
+    """The groups of a plan, in its order. `whole`: only steps that can be in one tile have a job."""
     made: dict[str, int] = {}  # value -> the unit that writes it
-    steps = {name: at for at, group in enumerate(plan.tiled.groups) for name in group.steps}
-    after: list[set[int]] = [set() for _ in plan.tiled.groups]
+    steps = {name: at for at, group in enumerate(groups) for name in group.steps}
+    after: list[set[int]] = [set() for _ in groups]
     sources: dict[str, frozenset[int]] = {}  # value that no step writes -> the units that its bytes come from
     for node in machine.bound.graph.nodes:
         read = {made[value] for value in node.inputs if value in made}
@@ -115,11 +130,9 @@ def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
         else:
             sources |= dict.fromkeys(node.outputs, frozenset(read))
     units = []
-    for at, group in enumerate(plan.tiled.groups):
+    for at, group in enumerate(groups):
         binding = machine.bound.bindings[group.name]
-        # Without a queue `call` and `wait` may be in one function.
-        queued = binding.kernel.wait and machine.engine(binding.engine).queue > 1
-        alone = queued and len(group.steps) == 1 and _fits(machine, group.name)
+        alone = len(group.steps) == 1 and _queued(machine, group.name) and (not whole or _fits(machine, group.name))
         units.append(
             Unit(
                 nodes=group.steps,
@@ -132,12 +145,32 @@ def _units(plan: Allocated, machine: ScheduledMachine) -> tuple[Unit, ...]:
     return tuple(units)
 
 
+def _queued(machine: ScheduledMachine, name: str) -> bool:
+    """Whether a step has jobs on an engine with a queue. Without one `call` and `wait` may be in one function."""
+    binding = machine.bound.bindings[name]
+    return bool(binding.kernel.wait) and machine.engine(binding.engine).queue > 1
+
+
 def _fits(machine: ScheduledMachine, name: str) -> bool:
     """Whether the step can be in one tile."""
     number = machine.numbers[name]
     step, rooms = machine.scheduled.steps[number], [machine.available_bytes(hop.inner, number) for hop in machine.hops]
     taken = [machine.whole_bytes(step, hop.inner) for hop in machine.hops]
     return all(room is None or size <= room for size, room in zip(taken, rooms, strict=True))
+
+
+def _jobs_first(machine: ScheduledMachine) -> tuple[str, ...]:
+    """All nodes in the order of the graph, but for steps of engines with a queue, which come as soon as they can."""
+    order, known = list[str](), {"", *machine.bound.graph.inputs, *machine.bound.graph.constants}
+    waiting = list(machine.bound.graph.nodes)
+    while waiting:
+        free = [node for node in waiting if known.issuperset(node.inputs)]
+        jobs = (node for node in free if node.name in machine.numbers and _queued(machine, node.name))
+        node = next(jobs, free[0])
+        waiting.remove(node)
+        order.append(node.name)
+        known.update(node.outputs)
+    return tuple(order)
 
 
 def _all_nodes(graph: Graph, units: Sequence[Unit], order: Sequence[int]) -> tuple[str, ...]:

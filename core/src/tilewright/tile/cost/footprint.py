@@ -18,7 +18,6 @@ from tilewright.tile.cost.tile_boxes import Boxes, largest_extents
 if TYPE_CHECKING:
     from tilewright.tile.cost.tile_boxes import Reach
     from tilewright.tile.cost.traffic import Crossing
-    from tilewright.tile.space.fusion import RegionStep
 
 SUMS = "acc"  # the operand that has the sums of a split reduction
 
@@ -83,10 +82,12 @@ def scratchpad_bytes(
 
 def region_scratch(boxes: Boxes) -> int:
     """As much as the neediest member takes."""
-    return max(_scratch(boxes, number, member) for number, member in enumerate(boxes.analysis.members))
+    return max(member_scratch(boxes, number) for number in range(len(boxes.analysis.members)))
 
 
-def _scratch(boxes: Boxes, number: int, member: RegionStep) -> int:
+def member_scratch(boxes: Boxes, number: int) -> int:
+    """What one member takes, all cores together."""
+    member = boxes.analysis.members[number]
     space, most = member.space, largest_run(boxes, number)
     fewer = tuple(loop for loop, reach in boxes.runs[number].items() if _differs(reach))
     key = tuple(most.values()), fewer

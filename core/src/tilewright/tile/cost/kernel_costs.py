@@ -50,18 +50,9 @@ def finish_cycles(kernel: Kernel, site: Matched, access: Access, extents: Mappin
 
 def with_finish(cycles: float, finish: float, engine: Engine) -> float:
     """What a tile takes of which the engine computes for so long, and the cores finish for so long: they do so at the
-    same time where the engine has a queue, but for the last tile (see `last_finish`).
+    same time where the engine has a queue, but for the last tile.
     """
     return max(cycles, finish) if engine.queue > 1 else cycles + finish
-
-
-def last_finish(space: TilingSpace, extents: Mapping[str, int]) -> float:
-    """What is not done beside the engine, once in a step: as much of its first job, or of what it leaves at the end."""
-    kernel, engine = space.kernel, space.engine
-    if kernel.finish is None or engine.queue < 2:
-        return 0.0
-    finish = finish_cycles(kernel, space.site, space.access, extents, engine)
-    return min(finish, kernel_cycles(kernel, space.site, space.access, space.operations, extents, engine))
 
 
 def _slowest(
@@ -139,10 +130,14 @@ def scratch_bytes(
 
 def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
     """`kernel_cycles` of a tile of `space`, with what the cores finish of it."""
-    cycles = kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
-    return with_finish(
-        cycles, finish_cycles(space.kernel, space.site, space.access, extents, space.engine), space.engine
-    )
+    return with_finish(*job_and_finish(space, extents), space.engine)
+
+
+def job_and_finish(space: TilingSpace, extents: Mapping[str, int]) -> tuple[float, float]:
+    """`kernel_cycles` of a tile of `space`, and `finish_cycles`."""
+    kernel, site, access, engine = space.kernel, space.site, space.access, space.engine
+    cycles = kernel_cycles(kernel, site, access, space.operations, extents, engine)
+    return cycles, finish_cycles(kernel, site, access, extents, engine)
 
 
 class TileCallCosts:
@@ -167,6 +162,13 @@ class TileCallCosts:
             return cycles
         finish = finish_cycles(space.kernel, space.site, space.access, extents, space.engine)
         return with_finish(cycles, finish, space.engine)
+
+    def exposed(self, cut: Mapping[str, int]) -> float:
+        """What such a tile takes longer where its job does not run beside what the cores finish."""
+        space = self.space
+        if space.kernel.finish is None or space.engine.queue < 2:
+            return 0.0
+        return min(job_and_finish(space, {**space.extents, **cut}))
 
     def _share(self, part: Mapping[str, int]) -> float:
         key = tuple(part.values())

@@ -13,7 +13,8 @@ import numpy as np
 
 from tilewright.ir.plans.region import Region
 from tilewright.tile.cost.footprint import largest_run, scratchpad_bytes
-from tilewright.tile.cost.kernel_costs import last_finish, tile_cycles
+from tilewright.tile.cost.job_overlap import jobs_overlap
+from tilewright.tile.cost.kernel_costs import job_and_finish
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
 from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
 from tilewright.tile.space.fusion import RegionAnalysis, RegionStep
@@ -79,14 +80,22 @@ def hop_costs(
 
 def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
     """What the steps of a region take once, however large its tiles are."""
-    total, tiles = 0.0, _tiles(boxes, len(boxes.hops) - 1)
-    for number, member in enumerate(boxes.analysis.members):
+    total, tiles = _beside_nothing(boxes), _tiles(boxes, len(boxes.hops) - 1)
+    for member in boxes.analysis.members:
         engine, kernel = member.space.engine, member.space.kernel
-        total += engine.step_cycles + kernel.step_cycles + last_finish(member.space, largest_run(boxes, number))
+        total += engine.step_cycles + kernel.step_cycles
         if engine.code_cycles:
             copied = sum(crossing.member is member for here in traffic for crossing in here)
             total += engine.code_cycles(kernel, copied, tiles)
     return total
+
+
+def _beside_nothing(boxes: Boxes) -> float:
+    """Of the first job, while cores have nothing to do, or of what they do at the end: the less, where jobs overlap."""
+    if not jobs_overlap(boxes):
+        return 0.0
+    each = [job_and_finish(member.space, largest_run(boxes, at)) for at, member in enumerate(boxes.analysis.members)]
+    return min(each[0][0], each[0][1] + sum(cycles + finish for cycles, finish in each[1:]))
 
 
 def altogether(costs: Sequence[HopCost]) -> HopCost:
@@ -108,33 +117,41 @@ def _tiles(boxes: Boxes, hop: int) -> int:
 
 
 def compute_cycles(boxes: Boxes) -> Numbers:
-    """Cycles that the cores take for each tile: kernels of the steps that run in it, and rows moved; [trips]."""
-    total = np.zeros(boxes.extents)
+    """Cycles of each tile: kernels of the steps that run in it, and rows moved; or its job, where that overlaps with
+    what the cores do and takes longer; [trips].
+    """
+    cores, jobs, overlap = np.zeros(boxes.extents), np.zeros(boxes.extents), jobs_overlap(boxes)
     for number, member in enumerate(boxes.analysis.members):
-        cycles = _calls(boxes, number, member) + _moved(boxes, number, member)
+        cycles, finish = _calls(boxes, number, member)
+        finish = finish + _moved(boxes, number, member)
+        if overlap and not number:
+            jobs += cycles
+        else:
+            finish = finish + cycles
         at = tuple(
             slice(None) if axis < boxes.copy_level(number) else slice(0, 1) for axis in range(len(boxes.extents))
         )
-        part = total if number + 1 == len(boxes.analysis.members) else total[(*at, ...)]
-        part += np.broadcast_to(cycles, part.shape)
-    return total * boxes.exists
+        part = cores if number + 1 == len(boxes.analysis.members) else cores[(*at, ...)]
+        part += np.broadcast_to(finish, part.shape)
+    return np.maximum(cores, jobs) * boxes.exists
 
 
-def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
+def _calls(boxes: Boxes, number: int, member: RegionStep) -> tuple[Numbers, Numbers]:
+    """What the calls of a member take, and the cores to finish what they leave."""
     loops = boxes.runs[number]
     extents = [high - low for low, high in loops.values()]
     shape = np.broadcast_shapes((1,) * len(boxes.extents), *(extent.shape for extent in extents))
     unique, inverse = unique_rows(rows_of(extents, shape))
-    each = [_call(member, tuple(loops), tuple(row)) for row in unique.tolist()]
-    return np.array(each, np.float64)[inverse].reshape(shape)
+    each = np.array([_call(member, tuple(loops), tuple(row)) for row in unique.tolist()], np.float64)
+    return each[inverse, 0].reshape(shape), each[inverse, 1].reshape(shape)
 
 
-def _call(member: RegionStep, loops: tuple[str, ...], trips: tuple[int, ...]) -> float:
-    """One call with these trips of its loops; none where there is nothing to compute."""
+def _call(member: RegionStep, loops: tuple[str, ...], trips: tuple[int, ...]) -> tuple[float, float]:
+    """One call with these trips of its loops; nothing where there is nothing to compute."""
     known = member.calls.cycles
     if trips not in known:
-        empty = min(trips, default=1) <= 0
-        known[trips] = 0.0 if empty else tile_cycles(member.space, dict(zip(loops, trips, strict=True)))
+        extents = dict(zip(loops, trips, strict=True))
+        known[trips] = job_and_finish(member.space, extents) if min(trips, default=1) > 0 else (0.0, 0.0)
     return known[trips]
 
 

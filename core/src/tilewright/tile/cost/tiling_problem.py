@@ -5,7 +5,7 @@ Does not know orders of loops, copy levels, nor which sizes are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from operator import floordiv
@@ -48,6 +48,7 @@ class SpaceTables:
         self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
         self.prices: dict[tuple[str, str], WindowCosts] = {}  # of an operand, and a loop along which its rows stay
         self.computes: dict[tuple[int, ...], float] = {}
+        self.exposed: dict[tuple[int, ...], float] = {}
         self.calls: dict[tuple[int, ...], float] = {}  # by trips of the loops that are cut
         self.costs = TileCallCosts(space)
         self.scratch: dict[tuple[int, ...], int] = {}
@@ -100,6 +101,12 @@ class TilingProblem:
         """Cycles of all calls together, of each point."""
         return np.array([self._compute(tuple(row)) for row in points.tolist()])
 
+    def exposed(self, points: Integers) -> Numbers:
+        """What these take longer where jobs do not run beside what the cores finish of the jobs before."""
+        if self.space.kernel.finish is None:
+            return np.zeros(len(points))
+        return np.array([self._exposed(tuple(row)) for row in points.tolist()])
+
     def whole_computes(self, points: Integers) -> Numbers:
         """The same of tiles that no end of a loop cuts off: one call tells what all of them take."""
         extents = [self.space.extents[loop.name] for loop in self.space.cuts]
@@ -146,16 +153,24 @@ class TilingProblem:
     def _compute(self, key: tuple[int, ...]) -> float:
         """Cycles of all calls together."""
         if key not in self.tables.computes:
-            total = 0.0
-            ends = []
-            for loop, size in zip(self.space.cuts, key, strict=True):
-                full, rest = divmod(self.space.extents[loop.name], size)
-                ends.append([(size, full)] + ([(rest, 1)] if rest else []))
-            for kinds in product(*ends):
-                count = prod(times for _, times in kinds)
-                total += count * self._call(tuple(trips for trips, _ in kinds))
-            self.tables.computes[key] = total
+            self.tables.computes[key] = sum(count * self._call(trips) for trips, count in self._calls(key))
         return self.tables.computes[key]
+
+    def _exposed(self, key: tuple[int, ...]) -> float:
+        if key not in self.tables.exposed:
+            names, costs = [loop.name for loop in self.space.cuts], self.tables.costs
+            calls = ((dict(zip(names, trips, strict=True)), count) for trips, count in self._calls(key))
+            self.tables.exposed[key] = sum(count * costs.exposed(cut) for cut, count in calls)
+        return self.tables.exposed[key]
+
+    def _calls(self, key: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Trips of the loops that are cut, and how many calls have them."""
+        ends = []
+        for loop, size in zip(self.space.cuts, key, strict=True):
+            full, rest = divmod(self.space.extents[loop.name], size)
+            ends.append([(size, full)] + ([(rest, 1)] if rest else []))
+        for kinds in product(*ends):
+            yield tuple(trips for trips, _ in kinds), prod(times for _, times in kinds)
 
     def _call(self, trips: tuple[int, ...]) -> float:
         """Cycles of one call with these trips of the loops that are cut; tiles of many sizes end with the same rest."""

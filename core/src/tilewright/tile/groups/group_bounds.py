@@ -11,6 +11,7 @@ from math import ceil, inf, prod
 from tilewright.ir.access.index import Index, mentions
 from tilewright.ir.access.index_map import Box, MapAccess, Window
 from tilewright.ir.rounding import align_up
+from tilewright.tile.cost.job_overlap import may_overlap
 from tilewright.tile.cost.kernel_costs import least_cycles
 from tilewright.tile.cost.lower_bounds import ROUNDED, cycles_each_byte
 from tilewright.tile.space.fusion import InnerReader, RegionAnalysis, RegionStep
@@ -26,18 +27,20 @@ class LeastCost:
 
 
 def least_cost(analysis: RegionAnalysis) -> LeastCost:
-    """What is needed computed once, the cores busy from when all is there that no tile has a part of; or copied once,
-    and nobody waited for. What tiles may leave gaps in is not counted.
+    """What is needed computed once, the cores busy from when all is there that no tile has a part of, an engine beside
+    them where its jobs may overlap with that; or copied once, and nobody waited for. What tiles may leave gaps in is
+    not counted.
     """
-    begin, computing, copying, moved = 0.0, 0.0, 0.0, 0
-    moving = moving_loops(analysis)
+    begin, computing, job, copying, moved = 0.0, 0.0, 0.0, 0.0, 0
+    moving, overlap = moving_loops(analysis), may_overlap(analysis)
     for member, loops, box in zip(analysis.members, moving, _needed(analysis, moving), strict=True):
         space = member.space
         begin += space.engine.step_cycles + space.kernel.step_cycles
         if box is None:
             continue
         extents = {loop: high - low for loop, (low, high) in box.items()}
-        computing += _computing(member, extents) + space.engine.call_cycles
+        own = _computing(member, extents) + space.engine.call_cycles
+        job, computing = (own, computing) if overlap and member is analysis.members[0] else (job, computing + own)
         for item in space.copied:
             if not _without_gaps(member, item.name, loops):
                 continue
@@ -48,7 +51,7 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
     for hop in range(len(analysis.hops) - 1):  # where each value crosses once
         crossing = analysis.crossing(hop)
         moved += sum(touched_bytes(member.access, item.name, item.item_bytes) for member, item in crossing)
-    return LeastCost(cycles=(begin + max(computing, copying)) * ROUNDED, moved_bytes=moved)
+    return LeastCost(cycles=(begin + max(computing, job, copying)) * ROUNDED, moved_bytes=moved)
 
 
 def _computing(member: RegionStep, extents: Mapping[str, int]) -> float:

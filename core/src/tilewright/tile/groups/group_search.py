@@ -17,6 +17,7 @@ from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Regi
 from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.footprint import scratchpad_bytes
+from tilewright.tile.cost.job_overlap import may_overlap
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC, ROUNDED
 from tilewright.tile.cost.region_cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
@@ -160,6 +161,8 @@ class _GroupSearch:
             return False
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
+        if may_overlap(analysis):
+            computes = compute_cycles(boxes)  # its jobs overlap with what the cores do if its copies have two buffers
         region = region_of(boxes, forms, sums)
         tiling = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
         for weight in self.weights:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
 from math import prod
-from operator import add
+from operator import add, and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +95,7 @@ class LoopOrders:
     ) -> None:
         self.problem, self.orders, self.points = problem, orders, points
         self.priced = priced  # transfers of the points, by operand, loops that are cut and loop along which rows stay
-        self.computes, self.scratch = computes, scratch
+        self.computes, self.scratch, self.exposed = computes, scratch, problem.exposed(points)
         self.trips = extents_to_try(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
         ones = np.ones((len(orders), len(points), 1), np.int64)
         # [order, point, copy level]
@@ -143,6 +143,7 @@ class LoopOrders:
         part = copy(self)
         part.orders = [self.orders[at] for at in orders]
         part.points, part.computes, part.scratch = self.points[points], self.computes[points], self.scratch[points]
+        part.exposed = self.exposed[points]
         part.trips, part.above = self.trips[orders][:, points], self.above[orders][:, points]
         part.choices = [choice.only(orders, points) for choice in self.choices]
         part.moved = total_of([choice.moved for choice in part.choices])
@@ -303,10 +304,11 @@ class LoopOrders:
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what is copied meanwhile, epilogue; code may wait for copies."""
         above = self.above.reshape(len(self.orders), *[1] * len(self.axes), len(self.points), -1)
-        compute = self.computes / above[..., -1]
+        exposed, once = self._exposed(doubled)
+        compute = (self.computes + exposed) / above[..., -1]
         space = self.problem.space
         waits = above[..., -1] <= (0 if space.kernel.code_stays else space.engine.code_waits)
-        total: Numbers = total_of([choice.each for choice in self.choices]) + compute
+        total: Numbers = total_of([choice.each for choice in self.choices]) + compute + once / above[..., -1]
         behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
         before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
         for level in range(1, above.shape[-1]):
@@ -317,6 +319,16 @@ class LoopOrders:
             meanwhile = np.where(waits, compute + hidden, np.maximum(compute, hidden))
             total = total + changes * (meanwhile + exposed)
         return total
+
+    def _exposed(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> tuple[Numbers, Numbers]:
+        """What jobs take in which the cores do nothing, and what only one of them does so: where each operand that
+        changes with the tiles has two buffers.
+        """
+        if not self.exposed.any():
+            return self.exposed, self.exposed
+        ready = [(choice.fetches <= 1) | twice for choice, twice in zip(self.choices, doubled, strict=True)]
+        overlap = reduce(and_, ready, np.ones((), bool))
+        return np.where(overlap, 0.0, self.exposed), np.where(overlap, self.exposed, 0.0)
 
     def found(
         self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: Numbers

@@ -32,12 +32,12 @@ class InnerReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCallCache:
-    """What calls of a step take that were asked for before, by the trips of its loops; scratch by the most trips of any
-    tile, and by the loops of which some have fewer. `least`: what calls of so many trips take together at least;
-    `gapless`: whether windows of an operand touch each other along these loops.
+    """What calls of a step take that were asked for before, and to finish them, by the trips of its loops; scratch by
+    the most trips of any tile, and by the loops of which some have fewer. `least`: what calls of so many trips take
+    together at least; `gapless`: whether windows of an operand touch each other along these loops.
     """
 
-    cycles: dict[tuple[int, ...], float] = field(default_factory=dict)
+    cycles: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
     least: dict[tuple[int, ...], float] = field(default_factory=dict)
     gapless: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     scratch: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = field(default_factory=dict)
