@@ -158,13 +158,24 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
 
 
 def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
-    """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
-    without: its sums take room, too.
+    """Places of stacks with one for a core that moves or without, each with what is left open of the engine: with
+    `engine=auto` plans with it and without, since its sums take room, too.
     """
-    moved = tuple(_stack_places(platform))
-    if platform.settings["engine"] == "auto":
-        return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
-    return moved if len(moved) > 1 else ()
+    open_engine = tuple(_open_engine(platform.settings))
+    rivals = tuple({**engine, **place} for place in _stack_places(platform) for engine in open_engine)
+    return rivals if len(rivals) > 1 else ()
+
+
+def _open_engine(settings: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """The engine where it is used, with weights in each memory where that is open, and plans without it."""
+    engine, weights = settings["engine"], settings["weight_memory"]
+    named = {"engine": "mixed"} if engine == "auto" else {}
+    if weights == "auto" and engine != "cores":
+        yield from ({**named, "weight_memory": memory} for memory in ("mram", "l1"))
+    else:
+        yield named
+    if engine == "auto":
+        yield {"engine": "cores"}
 
 
 def _stack_places(platform: Platform) -> Iterator[Mapping[str, str]]:
@@ -288,9 +299,10 @@ _OPTIONS = (
     Option(
         name="weight_memory",
         help="where N-EUREKA has weights: l1, copied there as tiles are; mram, the part of its own memory that keeps "
-        "them, filled as the program is loaded; sram, the other part, filled by NETWORK_init from where constants are",
+        "them, filled as the program is loaded; sram, the other part, filled by NETWORK_init from where constants are; "
+        "auto: l1 or mram, whichever plan is faster",
         default="l1",
-        choices=("l1", "mram", "sram"),
+        choices=("l1", "mram", "sram", "auto"),
     ),
     Option(
         name="isa",
