@@ -67,9 +67,9 @@ def sums(mode: str, x: Integers, weights: Integers, pads: tuple[int, int, int, i
     side = weights.shape[1]
     wide = np.pad(x, ((pads[0], pads[2]), (pads[1], pads[3]), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(wide, (side, side), axis=(0, 1))  # [rows, columns, inputs, ., .]
-    if mode == "channels":
-        return np.einsum("ijcab,cabz->ijc", windows, weights)
-    return np.einsum("ijcab,oabc->ijo", windows, weights)
+    indices = "ijcab,cabz->ijc" if mode == "channels" else "ijcab,oabc->ijo"
+    result: Integers = np.einsum(indices, windows, weights)
+    return result
 
 
 @settings(max_examples=60, deadline=None)
