@@ -12,6 +12,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.runners.twin import TwinRunner
 from tilewright.validation.validation import validate, vectors_of
+from tilewright_siracusa.neureka.kernels import KERNELS
 from tilewright_siracusa.neureka.packing import offset_and_bits
 
 TYPES = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8}
@@ -138,6 +139,12 @@ def test_weights_have_the_bits_that_they_need(kinds: Any, arithmetic: Any) -> No
     sites = plan.scheduled.bound.graph.sites()
     bits = [offset_and_bits(np.asarray(site.constant(1), np.int64)) for site in sites if site.node.op == "QConv"]
     assert [None if stored is None else stored[1] for stored in bits] == [2, 3, 4, 5, 6, 7, 8, 4, 6]
+
+
+def test_kernels_keep_narrow_weights_but_where_words_have_room_for_bytes() -> None:
+    kept = {kernel.name.split("_")[1] for kernel in KERNELS if {2, 4, 8} <= set(kernel.weight_bits)}
+    widened = {kernel.name.split("_")[1] for kernel in KERNELS if kernel.weight_bits == (8,)}
+    assert (kept, widened) == ({"conv", "depthwise"}, {"points", "gemm"})
 
 
 def test_small_memory_makes_many_jobs() -> None:
