@@ -54,7 +54,7 @@ class Draft:
         x = [self.value, self.constant(np.float32(1)), self.constant(self.kind(self.zero))]
         if kind:
             self.kind, self.zero = kind, 0
-        scales, zeros, y_scale, y_zero = self._tail(outputs, (most - least) * stored[0].size // 255 + 1, spread)
+        scales, zeros, y_scale, y_zero = self._tail(outputs, max((most - least) * stored[0].size // 255, 1), spread)
         if least >= 0:
             zeros = self.constant(np.zeros(outputs if spread else (), np.uint8))
         bias = self.constant(self.rng.integers(-3000, 3000, outputs).astype(np.int32))
