@@ -20,7 +20,6 @@ from tilewright_siracusa.neureka.layers import (
     conv_layer,
     dense_layer,
     depthwise_layer,
-    in_weight_memory,
     point_layer,
     requant_words,
     scaled_by_engine,
@@ -136,10 +135,3 @@ def test_weights_have_the_bits_that_they_need(weights: tuple[int, int], w_zero: 
 def test_weights_beyond_the_offset_are_for_the_cores() -> None:
     found = conv_layer(conv(3, weights=(0, 255), w_zero=200))
     assert found == "weights minus their zero points are -200..55, beyond 8 bits"
-
-
-def test_weights_in_a_memory_of_its_own() -> None:
-    found = in_weight_memory(conv_layer(conv(3)))
-    assert isinstance(found, EngineLayer)
-    assert found.weight_memory
-    assert in_weight_memory("no") == "no"

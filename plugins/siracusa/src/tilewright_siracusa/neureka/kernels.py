@@ -4,7 +4,7 @@ Does not know the arithmetic of layers (`layers`), nor what a word of weights lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,6 @@ from tilewright_siracusa.neureka.layers import (
     conv_layer,
     dense_layer,
     depthwise_layer,
-    in_weight_memory,
     point_layer,
     requant_words,
     scaled_by_engine,
@@ -274,12 +273,8 @@ ${function}((tw_neureka_sums){
 Match = Callable[[Site], "EngineLayer | str"]
 
 
-def _kernels(
-    name: str, op: str, match: Match, outputs: str, step: int, rows: tuple[str, ...], bits: tuple[int, ...] = (8,)
-) -> tuple[Kernel, ...]:
-    """One that leaves sums to the cores, and one in which the engine requantises where that is proved; both with
-    weights in L1, and in the weight memory.
-    """
+def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tuple[str, ...]) -> tuple[Kernel, Kernel]:
+    """One that leaves sums to the cores, and one in which the engine requantises where that is proved."""
 
     def scaled(site: Site) -> EngineLayer | str:
         return scaled_by_engine(site, match(site))
@@ -291,7 +286,6 @@ def _kernels(
             target="siracusa",
             engine=NEUREKA,
             roundings=("onnx", "multiply-shift"),
-            weight_bits=bits,
             match=matched,
             access=_access,
             requires=_layouts,
@@ -309,15 +303,20 @@ def _kernels(
         )
 
     finish = Finish(call=_FINISH_CALL, parallel=(*rows, outputs), cycles=_finish_cycles)
-    left, done = kernel("", match, finish), kernel("_scaled", scaled, None)
-    return left, done, _in_weight_memory(left, match), _in_weight_memory(done, scaled)
+    return kernel("", match, finish), kernel("_scaled", scaled, None)
 
 
-def _in_weight_memory(kernel: Kernel, match: Match) -> Kernel:
+def _by_bits(kernels: Iterable[Kernel]) -> Iterator[Kernel]:
+    """The same of 3x3 windows, whose words have as many bits as weights need."""
+    return (replace(kernel, weight_bits=_BITS) for kernel in kernels)
+
+
+def _in_weight_memory(kernel: Kernel) -> Kernel:
     """The same whose weights are where no copy has to bring them from: better where it takes no longer."""
 
-    def matched(site: Site) -> EngineLayer | str:
-        return in_weight_memory(match(site))
+    def matched(site: Site) -> object:
+        layer = kernel.match(site)
+        return replace(layer, weight_memory=True) if isinstance(layer, EngineLayer) else layer
 
     return replace(
         kernel,
@@ -335,9 +334,10 @@ def _described(site: Matched) -> Mapping[str, object]:
     return {"accumulator_bits": 32, "requantised by": by, "weight_bits": layer.bits}
 
 
-KERNELS = (
-    *_kernels("conv", "QConv", conv_layer, "o", packing.OUTPUTS, ("h", "w"), _BITS),
+_IN_L1 = (
+    *_by_bits(_kernels("conv", "QConv", conv_layer, "o", packing.OUTPUTS, ("h", "w"))),
     *_kernels("points", "QConv", point_layer, "o", packing.OUTPUTS, ("h", "w")),
-    *_kernels("depthwise", "QConv", depthwise_layer, "o", packing.TAP_INPUTS, ("h", "w"), _BITS),
+    *_by_bits(_kernels("depthwise", "QConv", depthwise_layer, "o", packing.TAP_INPUTS, ("h", "w"))),
     *_kernels("gemm", "QGemm", dense_layer, "n", packing.OUTPUTS, ("m",)),
 )
+KERNELS = (*_IN_L1, *map(_in_weight_memory, _IN_L1))

@@ -106,11 +106,6 @@ def dense_layer(site: Site) -> EngineLayer | str:
     return _stored("points", 1, layer, (1, site.input(0).shape[0]))
 
 
-def in_weight_memory(result: EngineLayer | str) -> EngineLayer | str:
-    """The same with weights where only the engine has to read them."""
-    return result if isinstance(result, str) else replace(result, weight_memory=True)
-
-
 def scaled_by_engine(site: Site, result: EngineLayer | str) -> EngineLayer | str:
     """The same where the engine requantises: its multiplication and shift are proved to give the layer's results."""
     if isinstance(result, str):
