@@ -68,7 +68,7 @@ class Segment:
 def segments(elf: bytes) -> list[Segment]:
     start, size, count = struct.unpack_from("<I", elf, 28)[0], *struct.unpack_from("<HH", elf, 42)
     heads = [struct.unpack_from("<8I", elf, start + index * size) for index in range(count)]
-    return [Segment(address=head[2], size=head[5], stored=head[4]) for head in heads if head[0] == LOAD]
+    return [Segment(address=head[2], size=head[5], stored=head[4]) for head in heads if head[0] == LOAD and head[5]]
 
 
 @cache
@@ -155,6 +155,25 @@ def test_pools_are_in_the_memories_that_the_plan_says(toolchain: Toolchain, buil
     assert used["l1"] <= sections[".l1"][1] < used["l1"] + 64
     assert sections[".l3"][0] == plan.platform.memory("l3").base
     assert sections[".l3"][1] >= used["l3"] + used["weights"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", ["mram", "sram"])
+def test_weights_of_the_engine_are_in_its_memory(memory: str, toolchain: Toolchain, built: Built) -> None:
+    """Loaded, or left to NETWORK_init, which copies them from L2."""
+    plan = deployment(engine="neureka", weight_memory=memory)
+    folder = built(toolchain, plan)
+    base = plan.platform.memory(memory).base
+    assert f" {base:08x} " in next(
+        line for line in said(READELF, "-SW", folder / ELF).splitlines() if f".{memory} " in line
+    )
+    used = {use.memory: use.used_bytes for use in plan.allocated.pools}
+    beside = [one for one in segments((folder / ELF).read_bytes()) if one.address < L2_BASE]
+    assert [(one.address, one.stored) for one in beside] == ([(base, used["mram"])] if memory == "mram" else [])
+    readers = [use.kernel.name for use in plan.scheduled.bound.bindings.values() if use.kernel.name.endswith("_wmem")]
+    copies = plan.artifact.files["digits_int8.c"].count(b"memcpy((uint8_t *)ctx->pools.sram_copies + ")
+    assert copies == (len(readers) if memory == "sram" else 0)
+    assert readers
 
 
 @pytest.mark.slow

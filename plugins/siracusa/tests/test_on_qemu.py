@@ -51,8 +51,9 @@ def test_a_network_that_prints_runs_where_there_is_no_console() -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_the_model_of_the_engine_runs_there_too() -> None:
+@pytest.mark.parametrize("weights", ["l1", "sram"])
+def test_the_model_of_the_engine_runs_there_too(weights: str) -> None:
     """And the program compiles where no runtime watches its jobs."""
     words = ("validate", str(DIGITS / "digits_int8.onnx"), "-t", "siracusa", "--on", "qemu", "--sets", "1")
-    result = CliRunner().invoke(tilewright, (*words, "--set", "engine=neureka"))
+    result = CliRunner().invoke(tilewright, (*words, "--set", "engine=neureka", "--set", f"weight_memory={weights}"))
     assert "PASS" in result.stdout, result.output

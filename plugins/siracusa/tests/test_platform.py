@@ -215,6 +215,31 @@ def test_plans_with_the_engine_and_without_are_compared_where_nobody_chose() -> 
     assert platform.rivals(configured()) == ()
 
 
+def test_the_weight_memory_is_there_where_the_engine_is() -> None:
+    names = [memory.name for memory in configured().memories]
+    assert [memory.name for memory in configured(weight_memory="mram").memories] == names
+    for chosen, kind, base in (("mram", "const", 0x1040_0000), ("sram", "ram", 0x1080_0000)):
+        platform = configured(engine="neureka", weight_memory=chosen)
+        assert [memory.name for memory in platform.memories] == [*names, chosen]
+        memory = platform.memory(chosen)
+        assert (memory.kind, memory.base, memory.size_bytes, memory.align) == (kind, base, 4 << 20, 32)
+    assert platform.memory("weights").align == 32  # as many bytes on, copies begin at multiples, too
+
+
+def test_plans_with_weights_in_either_memory_are_compared_where_nobody_chose() -> None:
+    platform = configured(engine="auto", weight_memory="auto")
+    assert platform.rivals is not None
+    assert platform.rivals(platform) == (
+        {"engine": "mixed", "weight_memory": "mram"},
+        {"engine": "mixed", "weight_memory": "l1"},
+        {"engine": "cores"},
+    )
+    platform = configured(engine="neureka", weight_memory="auto")
+    assert platform.rivals is not None
+    assert platform.rivals(platform) == ({"weight_memory": "mram"}, {"weight_memory": "l1"})
+    assert platform.rivals(configured(weight_memory="auto")) == ()
+
+
 def test_a_core_that_moves_is_compared_where_its_stack_takes_room() -> None:
     platform = configured()
     assert platform.rivals is not None

@@ -31,13 +31,18 @@ from tilewright_siracusa.machine import (
     L3_BYTES,
     MAX_COPY_BYTES,
     MAX_EXTERNAL_BYTES,
+    MRAM_BASE,
+    MRAM_BYTES,
     NEUREKA_MACS_PER_CYCLE,
     NEUREKA_START_CYCLES,
     PLAIN_MACS_PER_CYCLE,
     ROOMY_L1_BYTES,
     SMALL_L1_BYTES,
+    SRAM_BASE,
+    SRAM_BYTES,
     STACK_BYTES,
     STEP_CYCLES,
+    WEIGHT_WORD_BYTES,
     WITHOUT_XPULP_SLOWDOWN,
     cluster_load_cycles,
     cluster_store_cycles,
@@ -48,6 +53,7 @@ from tilewright_siracusa.portable import portable_cycles
 
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE, NEUREKA = "cluster", "neureka"
+WEIGHT_MEMORIES = ("mram", "sram")  # of which the setting names one
 STACKS = Stacks(
     outer="l2",
     each_bytes=STACK_BYTES,
@@ -111,6 +117,23 @@ def _memories(home: str, weights: str) -> tuple[Memory, ...]:
     return (l3, l2, l1, const)
 
 
+def _with_weight_memory(memories: tuple[Memory, ...], chosen: str) -> tuple[Memory, ...]:
+    """And what N-EUREKA reads weights from without a copy: `mram`, filled as the program is loaded, or `sram`, filled
+    by NETWORK_init from where constants are, at the same multiples of a word.
+    """
+    word = WEIGHT_WORD_BYTES
+    if chosen == "mram":
+        size = MRAM_BYTES
+        mram = Memory(name=chosen, size_bytes=size, machine_bytes=size, base=MRAM_BASE, kind="const", align=word)
+        return (*memories, replace(mram, bytes_per_cycle=float(word)))
+    if chosen == "sram":
+        size = SRAM_BYTES
+        sram = Memory(name=chosen, size_bytes=size, machine_bytes=size, base=SRAM_BASE, align=word)
+        aligned = (replace(memory, align=word) if memory.kind == "const" else memory for memory in memories)
+        return (*aligned, replace(sram, bytes_per_cycle=float(word)))
+    return memories
+
+
 def _copies(home: str, weights: str) -> tuple[CopyPath, ...]:
     external = (_external_path("l3", "l2"), _external_path("l2", "l3")) if home == "l3" else ()
     constants = _cluster_path("weights", "l1") if weights == "l2" else _external_path("weights", "l2")
@@ -135,13 +158,24 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
 
 
 def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
-    """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
-    without: its sums take room, too.
+    """Places of stacks with one for a core that moves or without, each with what is left open of the engine: with
+    `engine=auto` plans with it and without, since its sums take room, too.
     """
-    moved = tuple(_stack_places(platform))
-    if platform.settings["engine"] == "auto":
-        return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
-    return moved if len(moved) > 1 else ()
+    open_engine = tuple(_open_engine(platform.settings))
+    rivals = tuple({**engine, **place} for place in _stack_places(platform) for engine in open_engine)
+    return rivals if len(rivals) > 1 else ()
+
+
+def _open_engine(settings: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """The engine where it is used, with weights in each memory where that is open, and plans without it."""
+    engine, weights = settings["engine"], settings["weight_memory"]
+    named = {"engine": "mixed"} if engine == "auto" else {}
+    if weights == "auto" and engine != "cores":
+        yield from ({**named, "weight_memory": memory} for memory in ("mram", "l1"))
+    else:
+        yield named
+    if engine == "auto":
+        yield {"engine": "cores"}
 
 
 def _stack_places(platform: Platform) -> Iterator[Mapping[str, str]]:
@@ -216,7 +250,9 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         )
     configured = replace(
         platform,
-        memories=_memories(home, weights),
+        memories=_with_weight_memory(
+            _memories(home, weights), "l1" if settings["engine"] == "cores" else settings["weight_memory"]
+        ),
         copies=_copies(home, weights),
         engines=(
             Engine(
@@ -259,6 +295,14 @@ _OPTIONS = (
         "each layer the faster of both, by estimates; auto: mixed or cores, whichever plan is faster",
         default="cores",
         choices=("cores", "neureka", "mixed", "auto"),
+    ),
+    Option(
+        name="weight_memory",
+        help="where N-EUREKA has weights: l1, copied there as tiles are; mram, the part of its own memory that keeps "
+        "them, filled as the program is loaded; sram, the other part, filled by NETWORK_init from where constants are; "
+        "auto: l1 or mram, whichever plan is faster",
+        default="l1",
+        choices=("l1", "mram", "sram", "auto"),
     ),
     Option(
         name="isa",

@@ -20,15 +20,21 @@ from tilewright_siracusa.neureka.layers import (
     conv_layer,
     dense_layer,
     depthwise_layer,
+    point_layer,
     requant_words,
     scaled_by_engine,
 )
 
 
-def conv(side: int = 3, *, zero: int = 0, pad: int = 1, stride: int = 1, group: int = 1, shift: bool = True) -> Site:
+def conv(
+    side: int = 3, *, zero: int = 0, pad: int = 1, stride: int = 1, group: int = 1, shift: bool = True,
+    weights: tuple[int, int] = (-128, 127), w_zero: int = 0,
+) -> Site:  # fmt: skip
     rng = np.random.default_rng(1)
     x = byte_array(rng, DType.U8, (1, 8, 9, 9), False)
-    w = byte_array(rng, DType.I8, (8, 8 // group, side, side), False)
+    w = rng.integers(weights[0], weights[1] + 1, (8, 8 // group, side, side))
+    w.flat[:2] = weights
+    w = w.astype(np.int8 if weights[0] < 0 else np.uint8)
     requant = make_requant(rng, 8, DType.U8, 255.0 * 128 * 9, "random")
     if shift:
         rounding = MultiplyShift(multiplier=(1, 2, 3, 4, 5, 6, 7, 8), shift=(18,))
@@ -36,7 +42,7 @@ def conv(side: int = 3, *, zero: int = 0, pad: int = 1, stride: int = 1, group: 
     attributes: Any = {
         "kernel_shape": (side, side), "strides": (stride, stride), "dilations": (1, 1), "pads": (pad,) * 4,
         "group": group, "ceil_mode": 0, "requant": requant, "x_zero_point": zero, "pad_value": zero,
-        "output_type": "u8", "w_zero_point": (0,),
+        "output_type": "u8", "w_zero_point": (w_zero,),
     }  # fmt: skip
     return site_of(QCONV, [x, w, np.arange(8, dtype=np.int32)], attributes, (1, 2))
 
@@ -55,8 +61,9 @@ def test_what_it_does_not_take_has_a_reason(reason: str) -> None:
 
 
 def test_modes() -> None:
-    found = [conv_layer(conv(3)), conv_layer(conv(1, pad=0)), depthwise_layer(conv(3, group=8))]
+    found = [conv_layer(conv(3)), point_layer(conv(1, pad=0)), depthwise_layer(conv(3, group=8))]
     assert [layer.mode for layer in found if isinstance(layer, EngineLayer)] == ["taps", "points", "channels"]
+    assert (conv_layer(conv(1, pad=0)), point_layer(conv(3))) == ("is 1x1", "is 3x3")
     assert "is no depthwise" in str(depthwise_layer(conv(3)))
     assert "not 3x3" in str(depthwise_layer(conv(1, pad=0, group=8)))
 
@@ -110,3 +117,21 @@ def test_a_fully_connected_layer_is_a_row_of_pixels() -> None:
     found = dense_layer(site_of(QGEMM, [a, b, None], attributes, (1, 2)))
     assert isinstance(found, EngineLayer)
     assert (found.mode, found.extents) == ("points", (1, 5))
+
+
+@pytest.mark.parametrize(
+    ("weights", "w_zero", "offset", "bits"),
+    [((-128, 127), 0, -128, 8), ((-8, 7), 0, -8, 4), ((0, 255), 0, 0, 8), ((0, 255), 128, -128, 8), ((0, 3), 1, -1, 2)],
+)
+def test_weights_have_the_bits_that_they_need(weights: tuple[int, int], w_zero: int, offset: int, bits: int) -> None:
+    """Words of 1x1 convolutions have room for eight whatever they need."""
+    taps = conv_layer(conv(3, weights=weights, w_zero=w_zero))
+    points = point_layer(conv(1, pad=0, weights=weights, w_zero=w_zero))
+    assert isinstance(taps, EngineLayer) and isinstance(points, EngineLayer)
+    assert (taps.offset, taps.bits) == (offset, bits)
+    assert (points.offset, points.bits) == (offset, 8)
+
+
+def test_weights_beyond_the_offset_are_for_the_cores() -> None:
+    found = conv_layer(conv(3, weights=(0, 255), w_zero=200))
+    assert found == "weights minus their zero points are -200..55, beyond 8 bits"

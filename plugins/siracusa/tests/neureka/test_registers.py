@@ -41,7 +41,7 @@ def test_they_are_those_of_jobs_that_were_run(tmp_path: Path, fields: str, conf:
     main = f"""
 int main(void)
 {{
-    const tw_neureka_job job = {{{fields}, {conf}u}};
+    const tw_neureka_job job = {{{fields}, {conf}u, -128}};
     (void)&tw_neureka_run;
     tw_neureka_start(job, (const void *){X}, (const void *)4096, (void *){Y}, (const void *)8192, (const void *)12288);
     return 0;

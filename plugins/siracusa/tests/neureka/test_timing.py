@@ -19,6 +19,22 @@ MEASURED: list[tuple[dict[str, Any], int]] = [  # weights in L1 or, where that i
     ({"mode": "taps", "rows": 32, "columns": 32, "inputs": 16, "outputs": 16, "scale_bits": 8}, 9214),
     ({"mode": "taps", "rows": 8, "columns": 8, "inputs": 64, "outputs": 64, "scale_bits": 8}, 7767),
     ({"mode": "channels", "rows": 16, "columns": 16, "inputs": 64, "outputs": 64, "scale_bits": 8}, 4203),
+    (
+        {
+            "mode": "channels",
+            "rows": 16,
+            "columns": 16,
+            "inputs": 64,
+            "outputs": 64,
+            "scale_bits": 8,
+            "weight_memory": True,
+        },
+        8595,
+    ),
+    (
+        {"mode": "taps", "rows": 6, "columns": 6, "inputs": 28, "outputs": 32, "scale_bits": 8, "weight_bits": 4},
+        286,
+    ),
 ]
 
 

@@ -24,6 +24,7 @@ from tilewright.api.runner import elf_symbols
 
 L1, L1_BYTES = 0x1000_0000, 256 << 10
 L2, L2_BYTES = 0x1C00_0000, 0x20_0000
+WEIGHTS, WEIGHTS_BYTES = 0x1040_0000, 8 << 20
 CLUSTER, CLUSTER_BYTES = 0x1020_0000, 0x6000
 UDMA, UDMA_BYTES = 0x1A10_2000, 0x2000
 HYPER = 0x280
@@ -290,6 +291,7 @@ class Machine:
         self.shared = shared
         self.memories = {
             L1: (ctypes.c_uint8 * L1_BYTES)(),
+            WEIGHTS: (ctypes.c_uint8 * WEIGHTS_BYTES)(),
             L2: (ctypes.c_uint8 * L2_BYTES)(),
         }
         for memory in self.memories.values():
@@ -305,11 +307,11 @@ class Machine:
         self.engine, self.external = Engine(self), External(self)
 
     def read(self, address: int, size: int) -> bytes:
-        base = L1 if address < L2 else L2
+        base = max(start for start in self.memories if start <= address)
         return ctypes.string_at(ctypes.addressof(self.memories[base]) + address - base, size)
 
     def write(self, address: int, data: bytes) -> None:
-        base = L1 if address < L2 else L2
+        base = max(start for start in self.memories if start <= address)
         ctypes.memmove(ctypes.addressof(self.memories[base]) + address - base, data, len(data))
 
     def device_load(self, core: Core, address: int) -> int:

@@ -93,6 +93,8 @@ CASES: dict[str, dict[str, Any]] = {
     "constants near": {"home": "l3", "weights": "l2"},
     "two cores": {"cores": "2"},
     "alone": {"cores": "1"},
+    "weights in mram": {"engine": "neureka", "weight_memory": "mram", "home": "l3", "stack": "2048"},
+    "weights in sram": {"engine": "neureka", "weight_memory": "sram", "stack": "2048"},
 }
 
 
@@ -116,9 +118,17 @@ def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("home", "form"), [("l2", "bin"), ("l3", "bin"), ("l3", "incbin")])
-def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
-    base = deployment(home=home)
+@pytest.mark.parametrize(
+    ("settings", "form"),
+    [
+        ({"home": "l2"}, "bin"),
+        ({"home": "l3"}, "bin"),
+        ({"home": "l3"}, "incbin"),
+        ({"engine": "neureka", "weight_memory": "mram", "stack": "2048"}, "bin"),
+    ],
+)
+def test_constants_in_other_forms(settings: Mapping[str, str], form: Any, tmp_path: Path) -> None:
+    base = deployment(**settings)
     options = replace(base.options, const_format=form)
     plan = Deployment(DIGITS / "digits_int8.onnx", "siracusa", options)
     job = job_for(plan, trace=True)

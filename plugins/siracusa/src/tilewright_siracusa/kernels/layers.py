@@ -68,11 +68,16 @@ def sums_of(site: Site) -> ProductLayer | str:
 
 def products_of(site: Site) -> ProductLayer | str:
     """The same whatever its values are, where weights and bias are constants."""
+    layer = wide_products_of(site)
+    return layer if isinstance(layer, str) else _out_of_range(layer) or layer
+
+
+def wide_products_of(site: Site) -> ProductLayer | str:
+    """The same for who takes weights beyond a signed byte, and windows of any size."""
     bounds = sum_bounds(site)
     if bounds.bits > 32:
         return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
-    layer = _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
-    return _out_of_range(layer) or layer
+    return _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
 
 
 def _out_of_range(layer: ProductLayer) -> str | None:

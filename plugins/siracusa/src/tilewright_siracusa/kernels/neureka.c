@@ -15,6 +15,7 @@ typedef struct {
     int32_t y_column;
     int32_t y_row;
     uint32_t conf;    /* register 23 */
+    int32_t offset;   /* of weights as they are stored */
 } tw_neureka_job;
 
 enum {
@@ -28,6 +29,7 @@ enum {
 #ifdef TW_XP_ASM
 /* The engine itself. */
 #  define TW_NEUREKA(offset) (*(volatile uint32_t *)(0x10201000u + (offset)))
+#  define TW_NEUREKA_WEIGHTS 0x10400000u /* the weight memory, if bit 9 of `conf` says that weights are there */
 
 TW_KERNEL void tw_neureka_run(const uintptr_t *registers)
 {
@@ -35,7 +37,8 @@ TW_KERNEL void tw_neureka_run(const uintptr_t *registers)
     do { /* two jobs at most: the context of one that has ended */
         context = TW_NEUREKA(0x04u);
     } while (context > 255u);
-    for (uint32_t i = 0; i < TW_NEUREKA_REGISTERS; ++i) {
+    TW_NEUREKA(0x20u) = registers[0] - (registers[23] >> 9 & 1u) * TW_NEUREKA_WEIGHTS;
+    for (uint32_t i = 1; i < TW_NEUREKA_REGISTERS; ++i) {
         TW_NEUREKA(0x20u + 4u * i) = registers[i];
     }
     __asm__ volatile("" ::: "memory");
@@ -246,7 +249,7 @@ TW_KERNEL void tw_neureka_start(tw_neureka_job p, const void *x, const void *w, 
         tw_neureka_pair(tw_neureka_count(p.outputs, writes), tw_neureka_count(p.inputs, reads)),
         tw_neureka_pair(tw_neureka_count(p.rows, TW_NEUREKA_PIXELS), tw_neureka_count(p.columns, TW_NEUREKA_PIXELS)),
         (uint32_t)p.top << 28 | (uint32_t)p.right << 24 | (uint32_t)p.bottom << 20 | (uint32_t)p.left << 16,
-        (uint32_t)-128,
+        (uint32_t)p.offset,
         0u,
         p.conf,
     };

@@ -4,8 +4,8 @@ Does not know the arithmetic of layers (`layers`), nor what a word of weights lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,11 +32,12 @@ from tilewright_siracusa.neureka.layers import (
     conv_layer,
     dense_layer,
     depthwise_layer,
+    point_layer,
     requant_words,
     scaled_by_engine,
 )
 from tilewright_siracusa.neureka.timing import Job, job_cycles
-from tilewright_siracusa.platform import NEUREKA
+from tilewright_siracusa.platform import NEUREKA, WEIGHT_MEMORIES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,14 +45,16 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 QUEUE = 2
+_BITS = tuple(range(packing.FEWEST_BITS, packing.BITS + 1))  # of weights that are stored bit by bit
 _MODES = {"taps": 0, "channels": 1, "points": 2}
-_SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = (
+_SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _WEIGHT_MEMORY, _SCALED = (
     1 << 26,
     1 << 25,
     1 << 23,
     2 << 21,
     1 << 15,
     2 << 12,
+    1 << 9,
     1 << 4,
 )
 _FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
@@ -62,11 +65,11 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer: EngineLayer = site.analysis
     weights = layer.layer.weights
     if layer.mode == "points":
-        packed = packing.packed_points(weights.reshape(len(weights), -1))
+        packed = packing.packed_points(weights.reshape(len(weights), -1), layer.offset)
     elif layer.mode == "taps":
-        packed = packing.packed_taps(weights)
+        packed = packing.packed_taps(weights, layer.offset, layer.bits)
     else:
-        packed = packing.packed_channels(weights[..., 0])
+        packed = packing.packed_channels(weights[..., 0], layer.offset, layer.bits)
     scaling = layer.scaling
     if scaling is None:
         words = requant_words(layer.layer.requant, layer.layer.outputs)
@@ -114,6 +117,8 @@ def _job(tile: TileShape) -> Job:
         inputs=outputs if layer.mode == "channels" else tile.site.input(0).shape[1],
         outputs=outputs,
         scale_bits=layer.scaling.bits if layer.scaling else 0,
+        weight_bits=layer.bits,
+        weight_memory=layer.weight_memory,
     )
 
 
@@ -172,7 +177,8 @@ def _job_values(call: Call) -> Mapping[str, object]:
     read, written, scaling = _image(x), _image(y), layer.scaling
     columns, outputs = _stretched(written.extents[1], layer), y.extents[1]
     step = layer.stride if layer.mode == "points" else 1
-    conf = _MODES[layer.mode] << 5 | packing.BITS - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
+    conf = _MODES[layer.mode] << 5 | layer.bits - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
+    conf |= _WEIGHT_MEMORY if layer.weight_memory else 0
     if scaling:
         conf |= _SCALED | _BIASED | scaling.shift << 16 | (_WIDE_SCALES if scaling.bits == 32 else 0)
         conf |= _NO_RELU if y.dtype is DType.I8 else 0
@@ -197,6 +203,7 @@ def _job_values(call: Call) -> Mapping[str, object]:
             "y_column": written.strides[1] if scaling else f"4 * ({outputs})",
             "y_row": written.strides[0] if scaling else f"4 * ({outputs}) * ({columns})",
             "conf": f"0x{conf:x}u",
+            "offset": layer.offset,
         },
     }
 
@@ -299,14 +306,38 @@ def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tu
     return kernel("", match, finish), kernel("_scaled", scaled, None)
 
 
+def _by_bits(kernels: Iterable[Kernel]) -> Iterator[Kernel]:
+    """The same of 3x3 windows, whose words have as many bits as weights need."""
+    return (replace(kernel, weight_bits=_BITS) for kernel in kernels)
+
+
+def _in_weight_memory(kernel: Kernel) -> Kernel:
+    """The same whose weights are where no copy has to bring them from: better where it takes no longer."""
+
+    def matched(site: Site) -> object:
+        layer = kernel.match(site)
+        return replace(layer, weight_memory=True) if isinstance(layer, EngineLayer) else layer
+
+    return replace(
+        kernel,
+        name=f"{kernel.name}_wmem",
+        match=matched,
+        memories={"W": WEIGHT_MEMORIES},
+        align={"W": packing.WORD_BYTES},
+        rank=1,
+    )
+
+
 def _described(site: Matched) -> Mapping[str, object]:
     layer: EngineLayer = site.analysis
     by = f"the engine, {layer.scaling.bits}-bit scales" if layer.scaling else "the cores"
-    return {"accumulator_bits": 32, "requantised by": by}
+    return {"accumulator_bits": 32, "requantised by": by, "weight_bits": layer.bits}
 
 
-KERNELS = (
-    *_kernels("conv", "QConv", conv_layer, "o", packing.OUTPUTS, ("h", "w")),
-    *_kernels("depthwise", "QConv", depthwise_layer, "o", packing.TAP_INPUTS, ("h", "w")),
+_IN_L1 = (
+    *_by_bits(_kernels("conv", "QConv", conv_layer, "o", packing.OUTPUTS, ("h", "w"))),
+    *_kernels("points", "QConv", point_layer, "o", packing.OUTPUTS, ("h", "w")),
+    *_by_bits(_kernels("depthwise", "QConv", depthwise_layer, "o", packing.TAP_INPUTS, ("h", "w"))),
     *_kernels("gemm", "QGemm", dense_layer, "n", packing.OUTPUTS, ("m",)),
 )
+KERNELS = (*_IN_L1, *map(_in_weight_memory, _IN_L1))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, MultiplyShift, Requant, Site
-from tilewright.api.kernel import ShiftUnit, UnitProof, sum_requant
-from tilewright_siracusa.kernels.layers import ProductLayer, sums_of
+from tilewright.api.kernel import ShiftUnit, UnitProof, refused_products, sum_requant
+from tilewright_siracusa.kernels.layers import ProductLayer, wide_products_of
+from tilewright_siracusa.neureka.packing import BITS, offset_and_bits
 from tilewright_siracusa.neureka.timing import Mode
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ class EngineLayer:
     layer: ProductLayer
     extents: tuple[int, int]  # of the image
     biases: Integers  # [ways, outputs]
+    offset: int  # of stored weights
+    bits: int  # of each of them
     scaling: Scaling | None = None  # None: the cores requantise
+    weight_memory: bool = False  # where weights are; else in L1
 
     @property
     def side(self) -> int:
@@ -64,10 +68,20 @@ class EngineLayer:
 
 
 def conv_layer(site: Site) -> EngineLayer | str:
-    """A QConv with one group, 3x3 or 1x1, or why the engine has no job for it."""
+    """A QConv with one group and 3x3 windows, or why the engine has no job for it."""
+    return _grouped_once(site, "taps", "is 1x1")
+
+
+def point_layer(site: Site) -> EngineLayer | str:
+    """The same with 1x1 windows."""
+    return _grouped_once(site, "points", "is 3x3")
+
+
+def _grouped_once(site: Site, mode: Mode, otherwise: str) -> EngineLayer | str:
     if site.node.integer("group", 1) != 1:
         return "has more than one group"
-    return _image(site)
+    result = _image(site)
+    return result if isinstance(result, str) or result.mode == mode else otherwise
 
 
 def depthwise_layer(site: Site) -> EngineLayer | str:
@@ -86,11 +100,10 @@ def dense_layer(site: Site) -> EngineLayer | str:
     rank = len(site.input(0).shape)
     if rank != 2:
         return f"A has {rank} axes, not 2"
-    layer = sums_of(site)
+    layer = refused_products(site) or wide_products_of(site)
     if isinstance(layer, str):
         return layer
-    extents = (1, site.input(0).shape[0])
-    return _finishable(EngineLayer(mode="points", stride=1, layer=layer, extents=extents, biases=layer.bias[None]))
+    return _stored("points", 1, layer, (1, site.input(0).shape[0]))
 
 
 def scaled_by_engine(site: Site, result: EngineLayer | str) -> EngineLayer | str:
@@ -138,7 +151,7 @@ def _image(site: Site) -> EngineLayer | str:
     shape = site.input(0).shape
     if len(shape) != 4 or shape[0] != 1:
         return "is no single image of two axes"
-    layer = sums_of(site)
+    layer = refused_products(site) or wide_products_of(site)
     if isinstance(layer, str):
         return layer
     windows = layer.windows
@@ -150,12 +163,22 @@ def _image(site: Site) -> EngineLayer | str:
     pads = (*windows.before, *_after(site, layer))
     if max(pads) > (0 if mode == "points" else MOST_PAD):
         return f"has {max(pads)} positions outside of the image on a side"
+    return _stored(mode, windows.strides[0], layer, (shape[2], shape[3]))
+
+
+def _stored(mode: Mode, stride: int, layer: ProductLayer, extents: tuple[int, int]) -> EngineLayer | str:
+    """With weights as the engine has them, where they fit."""
+    stored = offset_and_bits(layer.weights)
+    if stored is None:
+        return f"weights minus their zero points are {layer.weights.min()}..{layer.weights.max()}, beyond 8 bits"
     result = EngineLayer(
         mode=mode,
-        stride=windows.strides[0],
+        stride=stride,
         layer=layer,
-        extents=(shape[2], shape[3]),
+        extents=extents,
         biases=_biases(layer) if layer.padded and layer.pad else layer.bias[None],
+        offset=stored[0],
+        bits=BITS if mode == "points" else stored[1],
     )
     return _finishable(result)
 

@@ -1,7 +1,8 @@
 """Knows what a job of N-EUREKA takes, in cycles from its start to its end. Does not know layers.
 
-Fitted to 20 jobs measured on GVSoC (209c147), of which 18 are within 0.5 % and all within 3 %: weights, inputs and
-outputs in L1, 8 bits of each but for sums of 32 bits. Waiting for banks of L1 is not in it, as it is not in GVSoC.
+Fitted to 20 jobs measured on GVSoC (209c147), of which 18 are within 0.5 % and all within 3 %: inputs and outputs in
+L1, 8 bits of each but for sums of 32 bits. Waiting for banks of L1 is not in it, as it is not in GVSoC, nor is anything
+that the weight memory would take beyond a word a cycle.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Job:
     inputs: int
     outputs: int
     scale_bits: int = 0
+    weight_bits: int = BITS
+    weight_memory: bool = False  # else weights are in L1
 
 
 def job_cycles(job: Job) -> float:
@@ -56,5 +59,6 @@ def _tile(job: Job, outputs: int, rows: int, columns: int) -> float:
         return ceil_div(job.inputs, POINT_INPUTS) * (48 + outputs + 10) + scaled + stored
     load = (rows + 2) * (columns + 2) + 6
     if job.mode == "channels":
-        return load + 34 + BITS + scaled + stored
-    return ceil_div(job.inputs, TAP_INPUTS) * (load + outputs * BITS + 14) + scaled + stored
+        words_read = job.weight_bits * (outputs if job.weight_memory else 1)  # GVSoC: in L1 those of one channel
+        return load + 34 + words_read + scaled + stored
+    return ceil_div(job.inputs, TAP_INPUTS) * (load + outputs * job.weight_bits + 14) + scaled + stored
