@@ -39,7 +39,8 @@ def finishing(tiling: TiledStep) -> TiledStep:
     finish = tiling.kernel.finish
     if finish is None:
         raise ValueError(f"{tiling.kernel.name} leaves nothing to finish")
-    kernel = replace(tiling.kernel, engine="", parallel=finish.parallel, multiples={}, blocks={}, cycles=finish.cycles)
+    shares = {"parallel": finish.parallel, "multiples": finish.multiples, "blocks": {}}
+    kernel = replace(tiling.kernel, engine="", cycles=finish.cycles, **shares)
     return replace(tiling, kernel=kernel)
 
 
