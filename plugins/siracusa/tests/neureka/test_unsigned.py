@@ -72,18 +72,21 @@ def evaluated(made: Deployment, x: Array) -> list[Array]:
 def test_results_are_the_same(arithmetic: str) -> None:
     cores, engine = (plan(network(-128), name, arithmetic) for name in ("cores", "neureka"))
     assert set(types(cores)) == {DType.I8}
-    assert types(engine) == [DType.U8, DType.I8, DType.U8, DType.I8]
+    assert types(engine) == [DType.U8, DType.U8, DType.I8, DType.U8, DType.I8]
+    assert engine.graph.nodes[0].op == "QLookup"
     x = np.random.default_rng(1).integers(-128, 128, (1, 3, 9, 8)).astype(np.int8)
     for one, other in zip(evaluated(cores, x), evaluated(engine, x), strict=True):
         np.testing.assert_array_equal(one, other)
         assert len(np.unique(one)) > 20
 
 
-def test_what_is_read_beyond_the_image_is_zero_but_for_the_input() -> None:
-    graph = plan(network(-128), "neureka").graph
-    assert [node.integer("pad_value") for node in graph.nodes if node.op == "QConv"] == [-128, 0, 0]
+@pytest.mark.parametrize("pooled", [False, True])
+def test_what_is_read_beyond_the_image_is_zero(pooled: bool) -> None:
+    """Of an input, and of a value that a pool reads, too, by a table."""
+    graph = plan(network(-128, pooled=pooled), "neureka").graph
+    assert [node.integer("pad_value") for node in graph.nodes if node.op == "QConv"] == [0, 0, 0]
+    assert [node.op for node in graph.nodes].count("QLookup") == 1 + pooled
 
 
-def test_values_of_other_zero_points_stay_and_those_that_something_else_reads() -> None:
+def test_values_of_other_zero_points_stay() -> None:
     assert set(types(plan(network(3), "neureka"))) == {DType.I8}
-    assert types(plan(network(-128, pooled=True), "neureka"))[:2] == [DType.I8, DType.I8]

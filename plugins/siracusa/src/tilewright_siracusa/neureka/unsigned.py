@@ -1,7 +1,8 @@
 """Knows the pass that stores a value as uint8 where int8 has -128 for zero and N-EUREKA reads it beyond the image: what
-the engine has there is then what the layer means. Does not know jobs, nor which layers the engine computes.
+the engine has there is then what the layer means. Does not know jobs, nor the arithmetic of layers.
 
-`q + 128` with a zero point that is larger by 128 is the same number: only zero points, limits and types change.
+`q + 128` with a zero point that is larger by 128 is the same number: only zero points, limits and types change. Where
+something else writes or reads the value, as of an input of the network, a table makes another one of it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.api.graph import DType, Graph, Node, Requant, Tensor
+import numpy as np
+
+from tilewright.api.graph import DType, Graph, Node, Requant, Site, Tensor
 from tilewright.api.passes import GraphPass, PassContext, PassResult
+from tilewright_siracusa.neureka.layers import SIDE
 
 _MOVED = 128
 
@@ -35,28 +39,72 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
     platform = context.platform
     if platform is None or platform.settings.get("engine", "cores") == "cores" or not platform.runs("siracusa"):
         return PassResult(graph=graph)
-    moved = frozenset(_moved(graph))
-    if not moved:
+    layers = [node for node in graph.nodes if _beyond(graph, node)]
+    wanted = {node.inputs[0] for node in layers}
+    moved = frozenset(wanted - _kept(graph))
+    copied = {node.inputs[0] for node in layers if _worth_a_copy(graph.site(node))} - moved
+    if not moved and not copied:
         return PassResult(graph=graph)
     tensors = {name: _unsigned(tensor) if name in moved else tensor for name, tensor in graph.tensors.items()}
-    nodes = tuple(_changed(node, moved) for node in graph.nodes)
-    return PassResult(graph=replace(graph, tensors=tensors, nodes=nodes))
+    graph = replace(graph, tensors=tensors, nodes=tuple(_changed(node, moved) for node in graph.nodes))
+    for name in sorted(copied):
+        graph = _with_copy(graph, name)
+    return PassResult(graph=graph)
 
 
-def _moved(graph: Graph) -> set[str]:
-    """Values that are read beyond the image, of which -128 is zero, and that only steps of a known form touch."""
-    wanted = {
-        node.inputs[0]
-        for node in graph.nodes
-        if node.op == "QConv" and any(node.integers("pads")) and _zero(node) == -_MOVED
-    }
-    wanted = {name for name in wanted if graph.tensors[name].dtype is DType.I8} - {*graph.inputs, *graph.constants}
-    kept = set(graph.outputs)
+def _beyond(graph: Graph, node: Node) -> bool:
+    """Whether a layer of the engine's windows reads int8 beyond the image, of which -128 is zero."""
+    return (
+        node.op == "QConv"
+        and graph.tensors[node.inputs[0]].dtype is DType.I8
+        and node.inputs[0] not in graph.constants
+        and any(node.integers("pads"))
+        and node.integers("kernel_shape") == (SIDE, SIDE)
+        and _zero(node) == -_MOVED
+    )
+
+
+def _worth_a_copy(site: Site) -> bool:
+    """Whether fewer elements are copied than results would have to be finished at borders."""
+    return site.input(1).shape[0] >= site.input(0).shape[1]
+
+
+def _kept(graph: Graph) -> set[str]:
+    """Values that others than steps of a known form touch."""
+    kept = {*graph.inputs, *graph.outputs}
     for node in graph.nodes:
         form = _FORMS.get(node.op)
         kept |= {name for at, name in enumerate(node.inputs) if form is None or at not in form.inputs}
         kept |= {name for name in node.outputs if form is None}
-    return wanted - kept
+    return kept
+
+
+def _with_copy(graph: Graph, name: str) -> Graph:
+    """With a table behind a value, whose results the layers read that read it beyond the image."""
+    result, table = _fresh(f"{name}_unsigned", graph), _fresh(f"{name}_table", graph)
+    entries = np.arange(1 << 8).astype(np.uint8)
+    tensors = {
+        **graph.tensors,
+        result: replace(_unsigned(graph.tensors[name]), name=result),
+        table: Tensor(name=table, dtype=DType.U8, shape=entries.shape),
+    }
+    lookup = Node(name=_fresh(result, {node.name for node in graph.nodes}), op="QLookup", inputs=(name, table), outputs=(result,))
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if _beyond(graph, node) and node.inputs[0] == name:
+            if lookup not in nodes:
+                nodes.append(lookup)
+            reading = replace(node, inputs=(result, *node.inputs[1:]))
+            node = _changed(reading, frozenset((result,)))
+        nodes.append(node)
+    return replace(graph, tensors=tensors, constants={**graph.constants, table: entries}, nodes=tuple(nodes))
+
+
+def _fresh(hint: str, taken: Graph | set[str]) -> str:
+    names = taken.tensors if isinstance(taken, Graph) else taken
+    while hint in names:
+        hint += "_"
+    return hint
 
 
 def _zero(node: Node) -> int:
