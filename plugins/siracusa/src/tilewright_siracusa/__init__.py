@@ -1,4 +1,6 @@
-"""Knows which targets, kernels, graph passes and exporters this package offers tilewright. Does not know what they are made of."""
+"""Knows which targets, kernels, graph passes and exporters this package offers tilewright.
+Does not know what they are made of.
+"""
 
 from __future__ import annotations
 

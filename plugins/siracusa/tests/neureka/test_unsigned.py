@@ -16,7 +16,7 @@ Array = Any
 
 
 def network(zero: int, *, pooled: bool = False) -> bytes:
-    """Convolutions whose values have this zero point, and the sum of two of them; or a pool that reads the first, too."""
+    """Convolutions of values with this zero point, and the sum of two; or a pool that reads the first, too."""
     rng = np.random.default_rng(4)
     constants: list[Any] = []
     nodes: list[Any] = []
@@ -63,7 +63,9 @@ def evaluated(made: Deployment, x: Array) -> list[Array]:
     graph, operators = made.graph, made.registry.operators
     values: dict[str, Array] = {graph.inputs[0]: x, **graph.constants}
     for node in graph.nodes:
-        outputs = operators[node.op].reference(graph.site(node), [values[name] if name else None for name in node.inputs])
+        outputs = operators[node.op].reference(
+            graph.site(node), [values[name] if name else None for name in node.inputs]
+        )
         values.update(zip(node.outputs, outputs, strict=True))
     return [values[name] for name in graph.outputs]
 

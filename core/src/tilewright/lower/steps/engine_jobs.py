@@ -39,8 +39,14 @@ def finishing(tiling: TiledStep) -> TiledStep:
     finish = tiling.kernel.finish
     if finish is None:
         raise ValueError(f"{tiling.kernel.name} leaves nothing to finish")
-    shares = {"parallel": finish.parallel, "multiples": finish.multiples, "blocks": {}}
-    kernel = replace(tiling.kernel, engine="", cycles=finish.cycles, **shares)
+    kernel = replace(
+        tiling.kernel,
+        engine="",
+        parallel=finish.parallel,
+        multiples=finish.multiples,
+        blocks={},
+        cycles=finish.cycles,
+    )
     return replace(tiling, kernel=kernel)
 
 

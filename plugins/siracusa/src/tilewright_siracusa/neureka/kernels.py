@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import align_up, ceil_div
+from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, MultiplyShift, Site, channels_last, row_major
 from tilewright.api.kernel import (
     Call,
@@ -24,9 +24,10 @@ from tilewright.api.kernel import (
 )
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips
-from tilewright_siracusa.kernels.limits import WHOLE, limits_of_results
+from tilewright_siracusa.kernels.limits import limits_of_results
 from tilewright_siracusa.kernels.sources import c_fragment, c_template
 from tilewright_siracusa.neureka import packing
+from tilewright_siracusa.neureka.finishing import LANES, finish_cycles, limit_of_finished, pick_cycles
 from tilewright_siracusa.neureka.layers import (
     EngineLayer,
     conv_layer,
@@ -54,10 +55,6 @@ _SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = (
     2 << 12,
     1 << 4,
 )
-_LANES = 4  # channels that a core requantises at once
-_FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
-_FINISHED_PIXEL = 16.0
-_PICKED, _PICKED_PIXEL = 3.0, 24.0  # of a word of results, of a pixel
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -133,13 +130,13 @@ def _left_size(layer: EngineLayer) -> int:
 
 
 def _pick_cycles(tile: TileShape) -> float:
-    return trips(tile, "h", "w") * (_PICKED_PIXEL + _PICKED * ceil_div(trips(tile, "o"), _LANES))
+    return pick_cycles(trips(tile, "h", "w"), trips(tile, "o"))
 
 
 def _finish_cycles(tile: TileShape) -> float:
-    dense = tile.site.node.op == "QGemm"
-    pixels = trips(tile, "m") if dense else trips(tile, "h", "w")
-    return pixels * (_FINISHED_PIXEL + _FINISHED * trips(tile, "n" if dense else "o"))
+    if tile.site.node.op == "QGemm":
+        return finish_cycles(tile.site.analysis, 1, trips(tile, "m"), trips(tile, "n"))
+    return finish_cycles(tile.site.analysis, trips(tile, "h"), trips(tile, "w"), trips(tile, "o"))
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -221,8 +218,7 @@ def _finish_values(call: Call) -> Mapping[str, object]:
     layer: EngineLayer = call.site.analysis
     requant, rounding = layer.layer.requant, layer.layer.requant.rounding
     shift = isinstance(rounding, MultiplyShift)
-    zero, ways = requant.zero_point, len(layer.biases) > 1
-    limit = WHOLE.get((requant.low - zero, requant.high - zero), "any")
+    limit, ways = limit_of_finished(layer), len(layer.biases) > 1
     form = f"{'shifted' if shift else 'rounded'}_{limit}"
     names = {"limit": limit, "shift": shift, "ways": ways, "function": f"tw_neureka_finish_{form}_{int(ways)}"}
     if not call.job:
@@ -231,7 +227,7 @@ def _finish_values(call: Call) -> Mapping[str, object]:
     fields = _pixels(call)
     if layer.scaling:
         return {**names, "finish": fields, "first": _first(call)}
-    written, by_shift = _image(y), isinstance(rounding, MultiplyShift)
+    written = _image(y)
     top, bottom = _leaves(written, 0, layer)
     left, right = _leaves(written, 1, layer)
     fields |= {
@@ -240,7 +236,7 @@ def _finish_values(call: Call) -> Mapping[str, object]:
         "bottom": bottom,
         "left": left,
         "right": right,
-        "shift": rounding.shift[0] if by_shift else 0,
+        "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
         "to": limits_of_results(requant, "any"),
     }
     return {**names, "finish": fields, "first": _first(call)}
@@ -274,7 +270,7 @@ def _first(call: Call) -> str:
 
 
 def _leaves(written: _Image, axis: int, layer: EngineLayer) -> tuple[str, str]:
-    """Whether the windows of the first outputs along an axis begin before the image, those of the last end behind it."""
+    """Whether along an axis the first windows begin before the image, and whether the last ones end behind it."""
     first, before = written.origin[axis], layer.layer.windows.before[axis]
     last = f"{first} + {written.extents[axis]} - 1"
     return (
@@ -350,7 +346,7 @@ def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tu
             includes=("<stdint.h>", "<string.h>"),
         )
 
-    sums = Finish(call=_FINISH_CALL, parallel=(outputs, *rows), cycles=_finish_cycles, multiples={outputs: _LANES})
+    sums = Finish(call=_FINISH_CALL, parallel=(outputs, *rows), cycles=_finish_cycles, multiples={outputs: LANES})
     kernels = (kernel("", match, sums, _sources), kernel("_scaled", scaled, None, (_JOB,)))
     if op == "QGemm":
         return kernels

@@ -212,5 +212,7 @@ def requant_words(requant: Requant, biases: Integers) -> Integers:
         scales = np.asarray(requant.scales(outputs), np.float32).view(np.int32).astype(np.int64)
         return np.concatenate([scales[None], biases]).T % 2**32
     half = (1 << rounding.shift[0] >> 1) if rounding.rounding == "half-up" else 0
-    factors, addends = (np.resize(np.asarray(values, np.int64), outputs) for values in (rounding.multiplier, rounding.addend))
+    factors, addends = (
+        np.resize(np.asarray(values, np.int64), outputs) for values in (rounding.multiplier, rounding.addend)
+    )
     return np.concatenate([factors[None], biases * factors + addends + half]).T % 2**32

@@ -88,15 +88,16 @@ def _with_copy(graph: Graph, name: str) -> Graph:
         result: replace(_unsigned(graph.tensors[name]), name=result),
         table: Tensor(name=table, dtype=DType.U8, shape=entries.shape),
     }
-    lookup = Node(name=_fresh(result, {node.name for node in graph.nodes}), op="QLookup", inputs=(name, table), outputs=(result,))
+    lookup = Node(
+        name=_fresh(result, {node.name for node in graph.nodes}), op="QLookup", inputs=(name, table), outputs=(result,)
+    )
     nodes: list[Node] = []
     for node in graph.nodes:
-        if _beyond(graph, node) and node.inputs[0] == name:
-            if lookup not in nodes:
-                nodes.append(lookup)
-            reading = replace(node, inputs=(result, *node.inputs[1:]))
-            node = _changed(reading, frozenset((result,)))
-        nodes.append(node)
+        beyond = node.inputs[:1] == (name,) and _beyond(graph, node)
+        if beyond and lookup not in nodes:
+            nodes.append(lookup)
+        reading = replace(node, inputs=(result, *node.inputs[1:])) if beyond else node
+        nodes.append(_changed(reading, frozenset((result,))))
     return replace(graph, tensors=tensors, constants={**graph.constants, table: entries}, nodes=tuple(nodes))
 
 
