@@ -1,4 +1,6 @@
-"""Knows which targets, kernels and exporters this package offers tilewright. Does not know what they are made of."""
+"""Knows which targets, kernels, graph passes and exporters this package offers tilewright.
+Does not know what they are made of.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from tilewright.api import hookimpl
 if TYPE_CHECKING:
     from tilewright.api.exporter import Exporter
     from tilewright.api.kernel import Kernel
+    from tilewright.api.passes import GraphPass
     from tilewright.api.platform import Platform
 
 
@@ -28,6 +31,14 @@ def tilewright_kernels() -> Iterable[Kernel]:
     from tilewright_siracusa.kernels import KERNELS
 
     return (*KERNELS, *neureka.KERNELS)
+
+
+@hookimpl
+def tilewright_graph_passes() -> Iterable[GraphPass]:
+    """Values as the engine wants them."""
+    from tilewright_siracusa.neureka.unsigned import UNSIGNED
+
+    return (UNSIGNED,)
 
 
 @hookimpl

@@ -34,7 +34,7 @@ from tilewright_siracusa.machine import (
     MRAM_BASE,
     MRAM_BYTES,
     NEUREKA_MACS_PER_CYCLE,
-    NEUREKA_START_CYCLES,
+    NEUREKA_STEP_CYCLES,
     PLAIN_MACS_PER_CYCLE,
     ROOMY_L1_BYTES,
     SMALL_L1_BYTES,
@@ -148,8 +148,7 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
         Engine(
             name=NEUREKA,
             operations_per_cycle=NEUREKA_MACS_PER_CYCLE,
-            step_cycles=STEP_CYCLES,
-            call_cycles=NEUREKA_START_CYCLES,
+            step_cycles=NEUREKA_STEP_CYCLES,
             queue=2,
             finishing_cores=cores,
             preferred=engine == "neureka",

@@ -134,6 +134,11 @@ def larger(rs1: int, rs2: int, is_signed: bool) -> int:
     return word_of([max(pair) for pair in pairs])
 
 
+def sum_of_bytes(rs1: int, rs2: int) -> int:
+    """pv.add.b: each byte wraps around."""
+    return word_of([one + other for one, other in zip(bytes_of(rs1, False), bytes_of(rs2, False), strict=True)])
+
+
 def divided(a: int, b: int, is_signed: bool, remainder: bool) -> int:
     """div, divu, rem, remu, division by zero included."""
     x, y = (signed(a), signed(b)) if is_signed else (a, b)
@@ -256,7 +261,8 @@ def _reads(i: Fields) -> tuple[int, ...]:
         return (i.rs1,)
     if i.opcode == 0x2B:
         return (i.rs1, i.rs2, i.rd)
-    accumulates = (i.opcode == 0x57 and i.funct7 in (0x5C, 0x50, 0x54, 0x64)) or (i.opcode == 0x33 and i.funct7 == 0x21)
+    kept = {0x57: (0x5C, 0x50, 0x54, 0x64, 0x6C, 0x70), 0x33: (0x21,), 0x5B: (0x20,)}
+    accumulates = i.funct7 in kept.get(i.opcode, ())
     return (i.rs1, i.rs2, i.rd) if accumulates else (i.rs1, i.rs2)
 
 
@@ -376,17 +382,26 @@ def _store(m: Machine, i: Fields, pc: int) -> Decoded:
 
 
 def _post_store(m: Machine, i: Fields, pc: int) -> Decoded:
-    """p.sb, moving by a register."""
+    """p.sb and p.sw, moving by a register."""
     x, a, b, by = m.x, i.rs1, i.rs2, i.rd
-    if (i.funct3, i.funct7) != (0b100, 0):
+    size = {0b100: 1, 0b110: 4}.get(i.funct3, 0)
+    if not size or i.funct7:
         return "", lambda: 0, -1
 
     def step() -> int:
-        m.store(x[a], 1, x[b])
+        m.store(x[a], size, x[b])
         x[a] = (x[a] + x[by]) & MASK
         return pc + 4
 
-    return "p.sb", step, -1
+    return "p.sb" if size == 1 else "p.sw", step, -1
+
+
+def _sum_and_shift(m: Machine, i: Fields, pc: int) -> Decoded:
+    """p.addNr: rd plus rs1, shifted to the right by a register."""
+    x, a, b, d = m.x, i.rs1, i.rs2, i.rd
+    if (i.funct7, i.funct3) != (0b0100000, 0b010):
+        return "", lambda: 0, -1
+    return _to(m, i, pc, "p.addNr", lambda: signed(x[d] + x[a]) >> (x[b] & 31))
 
 
 def _branch(m: Machine, i: Fields, pc: int) -> Decoded:
@@ -450,6 +465,9 @@ def _vector(m: Machine, i: Fields, pc: int) -> Decoded:
         (0b1011100, 0): ("pv.sdotsp.h", lambda: dot_halves(x[d], x[a], x[b])),
         (0b0100100, 6): ("pv.sra.sci.h", lambda: word_of_halves([half >> (2 * b) for half in halves_of(x[a])])),
         (0b1101000, 0): ("pv.pack.h", lambda: (x[a] & 0xFFFF) << 16 | x[b] & 0xFFFF),
+        (0b1110000, 1): ("pv.packlo.b", lambda: x[d] & 0xFFFF0000 | (x[a] & 0xFF) << 8 | x[b] & 0xFF),
+        (0b1101100, 1): ("pv.packhi.b", lambda: (x[a] & 0xFF) << 24 | (x[b] & 0xFF) << 16 | x[d] & 0xFFFF),
+        (0b0000000, 1): ("pv.add.b", lambda: sum_of_bytes(x[a], x[b])),
         (0b0011000, 1): ("pv.max.b", lambda: larger(x[a], x[b], True)),
         (0b0011100, 1): ("pv.maxu.b", lambda: larger(x[a], x[b], False)),
     }
@@ -531,6 +549,7 @@ _DECODERS: dict[int, Callable[[Machine, Fields, int], Decoded]] = {
     0x37: lambda m, i, pc: _to(m, i, pc, "lui", lambda: i.imm_u),
     0x17: lambda m, i, pc: _to(m, i, pc, "auipc", lambda: pc + i.imm_u),
     0x7B: _loop,
+    0x5B: _sum_and_shift,
     0x57: _vector,
     0x07: _float_load,
     0x27: _float_store,

@@ -92,6 +92,14 @@ def test_the_engine_scales_what_is_proved() -> None:
     np.testing.assert_array_equal(np.clip(own, 0, 255), np.clip(rounded, 0, 255))
 
 
+def test_the_cores_pick_every_second_result_of_strides() -> None:
+    site = conv(3, stride=2)
+    found = scaled_by_engine(site, conv_layer(site), picked=True)
+    assert isinstance(found, EngineLayer) and found.picked and found.scaling is not None
+    assert found.job_extent(4) == 7
+    assert scaled_by_engine(conv(3), conv_layer(conv(3)), picked=True) == "has no stride"
+
+
 def test_why_it_leaves_layers_to_the_cores() -> None:
     for site, reason in (
         (conv(3, zero=5), "hold 5"),
@@ -103,10 +111,13 @@ def test_why_it_leaves_layers_to_the_cores() -> None:
 
 
 def test_words_of_the_cores() -> None:
-    found = conv_layer(conv(3))
+    found = conv_layer(conv(3, zero=5))
     assert isinstance(found, EngineLayer)
-    np.testing.assert_array_equal(requant_words(found.layer.requant, 8)[:, 1], [2**17] * 8)
-    assert requant_words(make_requant(np.random.default_rng(1), 8, DType.U8, 9.0, "random"), 8).shape == (8, 1)
+    words = requant_words(found.layer.requant, found.biases)
+    np.testing.assert_array_equal(words[:, 0], np.arange(1, 9))
+    np.testing.assert_array_equal(words[:, 3], (found.biases[2] * np.arange(1, 9) + 2**17) % 2**32)
+    scaled = requant_words(make_requant(np.random.default_rng(1), 8, DType.U8, 9.0, "random"), found.biases)
+    np.testing.assert_array_equal(scaled[:, 16], found.biases[15] % 2**32)
 
 
 def test_a_fully_connected_layer_is_a_row_of_pixels() -> None:

@@ -111,6 +111,7 @@ class Finish:
     call: str
     parallel: tuple[str, ...]
     cycles: Callable[[TileShape], float]  # of one core, for its share
+    multiples: Mapping[str, int] = field(default_factory=dict)  # a loop of `parallel` -> trips of a share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,14 @@ def finishing(tiling: TiledStep) -> TiledStep:
     finish = tiling.kernel.finish
     if finish is None:
         raise ValueError(f"{tiling.kernel.name} leaves nothing to finish")
-    kernel = replace(tiling.kernel, engine="", parallel=finish.parallel, multiples={}, blocks={}, cycles=finish.cycles)
+    kernel = replace(
+        tiling.kernel,
+        engine="",
+        parallel=finish.parallel,
+        multiples=finish.multiples,
+        blocks={},
+        cycles=finish.cycles,
+    )
     return replace(tiling, kernel=kernel)
 
 

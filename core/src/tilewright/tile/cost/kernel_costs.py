@@ -44,7 +44,8 @@ def finish_cycles(kernel: Kernel, site: Matched, access: Access, extents: Mappin
     finish = kernel.finish
     if finish is None:
         return 0.0
-    split = share(replace(kernel, parallel=finish.parallel, multiples={}), access, extents, engine.finishing_cores)
+    shared = replace(kernel, parallel=finish.parallel, multiples=finish.multiples)
+    split = share(shared, access, extents, engine.finishing_cores)
     return engine.call_cycles + finish.cycles(_of_shape(site, access, shared_extents(extents, split)))
 
 

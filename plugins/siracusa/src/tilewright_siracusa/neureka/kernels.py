@@ -24,9 +24,10 @@ from tilewright.api.kernel import (
 )
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips
-from tilewright_siracusa.kernels.limits import limit_of, limits_of_results
-from tilewright_siracusa.kernels.sources import FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.limits import limits_of_results
+from tilewright_siracusa.kernels.sources import c_fragment, c_template
 from tilewright_siracusa.neureka import packing
+from tilewright_siracusa.neureka.finishing import LANES, finish_cycles, limit_of_finished, pick_cycles
 from tilewright_siracusa.neureka.layers import (
     EngineLayer,
     conv_layer,
@@ -57,8 +58,6 @@ _SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _WEIGHT_MEMORY, _SCALE
     1 << 9,
     1 << 4,
 )
-_FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
-_FINISHED_PIXEL = 16.0
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -72,9 +71,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
         packed = packing.packed_channels(weights[..., 0], layer.offset, layer.bits)
     scaling = layer.scaling
     if scaling is None:
-        words = requant_words(layer.layer.requant, layer.layer.outputs)
-        wrapped = layer.biases.T.astype(np.int64)
-        return {"W": packed, "P": np.concatenate([words, wrapped], axis=1).astype(np.uint32).view(np.int32)}
+        return {"W": packed, "P": requant_words(layer.layer.requant, layer.biases).astype(np.uint32).view(np.int32)}
     kind = np.uint8 if scaling.bits == 8 else np.int32
     return {"W": packed, "S": np.array(scaling.multipliers, kind), "B": np.array(scaling.addends, np.int32)}
 
@@ -126,16 +123,25 @@ def _cycles(tile: TileShape) -> float:
     return job_cycles(_job(tile))
 
 
-def _sum_bytes(tile: TileShape) -> int:
-    """Of the sums of two jobs."""
-    job = _job(tile)
-    return QUEUE * align_up(4 * job.rows * job.columns * job.outputs, 8)
+def _left_bytes(tile: TileShape) -> int:
+    """Of what two jobs leave to the cores."""
+    layer, job = tile.site.analysis, _job(tile)
+    return QUEUE * align_up(_left_size(layer) * job.rows * job.columns * job.outputs, 8)
+
+
+def _left_size(layer: EngineLayer) -> int:
+    """Bytes of each element that a job leaves to the cores: sums, or results of which they pick some."""
+    return 1 if layer.scaling else 4
+
+
+def _pick_cycles(tile: TileShape) -> float:
+    return pick_cycles(trips(tile, "h", "w"), trips(tile, "o"))
 
 
 def _finish_cycles(tile: TileShape) -> float:
-    dense = tile.site.node.op == "QGemm"
-    pixels = trips(tile, "m") if dense else trips(tile, "h", "w")
-    return pixels * (_FINISHED_PIXEL + _FINISHED * trips(tile, "n" if dense else "o"))
+    if tile.site.node.op == "QGemm":
+        return finish_cycles(tile.site.analysis, 1, trips(tile, "m"), trips(tile, "n"))
+    return finish_cycles(tile.site.analysis, trips(tile, "h"), trips(tile, "w"), trips(tile, "o"))
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -176,6 +182,7 @@ def _job_values(call: Call) -> Mapping[str, object]:
     x, y = call.operands["A" if "A" in call.operands else "X"], call.operands["Y"]
     read, written, scaling = _image(x), _image(y), layer.scaling
     columns, outputs = _stretched(written.extents[1], layer), y.extents[1]
+    direct, size = scaling is not None and not layer.picked, _left_size(layer)
     step = layer.stride if layer.mode == "points" else 1
     conf = _MODES[layer.mode] << 5 | layer.bits - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
     conf |= _WEIGHT_MEMORY if layer.weight_memory else 0
@@ -186,7 +193,7 @@ def _job_values(call: Call) -> Mapping[str, object]:
         conf |= _SUMS | _NO_RELU
     return {
         "x": x,
-        "to": y if scaling else call.operands["scratch"],
+        "to": y if direct else call.operands["scratch"],
         "scales": call.operands["S"] if scaling else "(const void *)0",
         "biases": call.operands["B"] if scaling else "(const void *)0",
         "fields": {
@@ -200,8 +207,8 @@ def _job_values(call: Call) -> Mapping[str, object]:
             "right": read.after[1],
             "x_column": step * read.strides[1],
             "x_row": step * read.strides[0],
-            "y_column": written.strides[1] if scaling else f"4 * ({outputs})",
-            "y_row": written.strides[0] if scaling else f"4 * ({outputs}) * ({columns})",
+            "y_column": written.strides[1] if direct else f"{size} * ({outputs})",
+            "y_row": written.strides[0] if direct else f"{size} * ({outputs}) * ({columns})",
             "conf": f"0x{conf:x}u",
             "offset": layer.offset,
         },
@@ -218,40 +225,72 @@ def _finish_values(call: Call) -> Mapping[str, object]:
     layer: EngineLayer = call.site.analysis
     requant, rounding = layer.layer.requant, layer.layer.requant.rounding
     shift = isinstance(rounding, MultiplyShift)
-    limit, ways = "any" if shift else limit_of(requant, layer.layer.reach), len(layer.biases) > 1
+    limit, ways = limit_of_finished(layer), len(layer.biases) > 1
     form = f"{'shifted' if shift else 'rounded'}_{limit}"
     names = {"limit": limit, "shift": shift, "ways": ways, "function": f"tw_neureka_finish_{form}_{int(ways)}"}
-    if layer.scaling or not call.job:
+    if not call.job:
         return names
-    y, job = call.operands["Y"], call.job["Y"]
-    written, whole = _image(y), _image(job)
-    columns, outputs = _stretched(whole.extents[1], layer), job.extents[1]
+    y = call.operands["Y"]
+    fields = _pixels(call)
+    if layer.scaling:
+        return {**names, "finish": fields, "first": _first(call)}
+    written = _image(y)
+    top, bottom = _leaves(written, 0, layer)
+    left, right = _leaves(written, 1, layer)
+    fields |= {
+        "words": call.operands["P"].strides[0],
+        "top": top,
+        "bottom": bottom,
+        "left": left,
+        "right": right,
+        "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
+        "to": limits_of_results(requant, "any"),
+    }
+    return {**names, "finish": fields, "first": _first(call)}
+
+
+def _pixels(call: Call) -> dict[str, object]:
+    """Where the cores read what a job has left, and write."""
+    layer, written, left = call.site.analysis, _image(call.operands["Y"]), call.job["Y"].extents[1]
+    columns = _stretched(_image(call.job["Y"]).extents[1], layer)
     step = 1 if layer.mode == "points" else layer.stride
-    rows, along = (f"({mine} - {first})" for mine, first in zip(written.origin, whole.origin, strict=True))
-    before = layer.layer.windows.before
-    fields = {
+    return {
         "rows": written.extents[0],
         "columns": written.extents[1],
-        "outputs": y.extents[1],
-        "stride": step,
-        "sum_column": outputs,
-        "sum_row": f"({columns}) * ({outputs})",
+        "outputs": call.operands["Y"].extents[1],
+        "sum_column": f"{step} * ({left})",
+        "sum_row": f"{step} * ({columns}) * ({left})",
         "y_column": written.strides[1],
         "y_row": written.strides[0],
-        "words": call.operands["P"].strides[0],
-        "first_row": f"{written.origin[0]} * {layer.stride} - {before[0]}",
-        "first_column": f"{written.origin[1]} * {layer.stride} - {before[1]}",
-        "last_row": layer.extents[0] - layer.side,
-        "last_column": layer.extents[1] - layer.side,
-        "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
-        "to": limits_of_results(requant, limit),
     }
-    sums = f"({rows} * {step} * ({columns}) + {along} * {step}) * ({outputs}) + ({y.origin[1]} - {job.origin[1]})"
-    return {**names, "finish": fields, "first": sums}
+
+
+def _first(call: Call) -> str:
+    """The element of what a job has left that belongs to a share's first result."""
+    layer, y, job = call.site.analysis, call.operands["Y"], call.job["Y"]
+    written, whole = _image(y), _image(job)
+    columns = _stretched(whole.extents[1], layer)
+    step = 1 if layer.mode == "points" else layer.stride
+    rows, along = (f"({mine} - {first})" for mine, first in zip(written.origin, whole.origin, strict=True))
+    pixels = f"({rows} * {step} * ({columns}) + {along} * {step})"
+    return f"{pixels} * ({job.extents[1]}) + ({y.origin[1]} - {job.origin[1]})"
+
+
+def _leaves(written: _Image, axis: int, layer: EngineLayer) -> tuple[str, str]:
+    """Whether along an axis the first windows begin before the image, and whether the last ones end behind it."""
+    first, before = written.origin[axis], layer.layer.windows.before[axis]
+    last = f"{first} + {written.extents[axis]} - 1"
+    return (
+        f"(({first}) * {layer.stride} < {before})",
+        f"(({last}) * {layer.stride} > {layer.extents[axis] - layer.side + before})",
+    )
 
 
 _JOB = c_fragment("neureka.c")
-_FINISH = c_template("${function}", "neureka_finish.c.mako", FINISH)
+_FINISH = c_template("${function}", "neureka_finish.c.mako")
+
+
+_PICK = c_fragment("neureka_pick.h")
 
 
 def _sources(values: Mapping[str, Any]) -> CodeFragments:
@@ -270,16 +309,28 @@ ${function}((tw_neureka_sums){
     .${name} = ${value},
 % endfor
 }, (const int32_t *)${scratch} + (${first}), ${P}, (uint8_t *)${Y});"""
+_PICK_CALL = """\\
+tw_neureka_pick((tw_neureka_picked){
+% for name, value in finish.items():
+    .${name} = ${value},
+% endfor
+}, ${scratch} + (${first}), (uint8_t *)${Y});"""
 Match = Callable[[Site], "EngineLayer | str"]
+_Source = CodeFragments | Callable[[Mapping[str, Any]], CodeFragments]
 
 
-def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tuple[str, ...]) -> tuple[Kernel, Kernel]:
-    """One that leaves sums to the cores, and one in which the engine requantises where that is proved."""
+def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tuple[str, ...]) -> tuple[Kernel, ...]:
+    """One that leaves sums to the cores, and where the engine is proved to requantise one that leaves nothing, and one
+    of whose results the cores pick every second.
+    """
 
     def scaled(site: Site) -> EngineLayer | str:
         return scaled_by_engine(site, match(site))
 
-    def kernel(suffix: str, matched: Match, finish: Finish | None) -> Kernel:
+    def picked(site: Site) -> EngineLayer | str:
+        return scaled_by_engine(site, match(site), picked=True)
+
+    def kernel(suffix: str, matched: Match, finish: Finish | None, source: _Source) -> Kernel:
         return Kernel(
             name=f"siracusa.neureka_{name}{suffix}",
             op=op,
@@ -290,20 +341,24 @@ def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tu
             access=_access,
             requires=_layouts,
             pack=_pack,
-            scratch_bytes=_sum_bytes if finish else lambda tile: 0,
+            scratch_bytes=_left_bytes if finish else lambda tile: 0,
             multiples={outputs: step},
             cycles=_cycles,
             describe=_described,
             values=_values,
-            source=_sources if finish else (_JOB,),
+            source=source,
             call=_START,
             wait="tw_neureka_wait(${behind});",
             finish=finish,
             includes=("<stdint.h>", "<string.h>"),
         )
 
-    finish = Finish(call=_FINISH_CALL, parallel=(*rows, outputs), cycles=_finish_cycles)
-    return kernel("", match, finish), kernel("_scaled", scaled, None)
+    sums = Finish(call=_FINISH_CALL, parallel=(outputs, *rows), cycles=_finish_cycles, multiples={outputs: LANES})
+    kernels = (kernel("", match, sums, _sources), kernel("_scaled", scaled, None, (_JOB,)))
+    if op == "QGemm":
+        return kernels
+    picking = Finish(call=_PICK_CALL, parallel=rows, cycles=_pick_cycles)
+    return (*kernels, kernel("_scaled_strided", picked, picking, (_JOB, _PICK)))
 
 
 def _by_bits(kernels: Iterable[Kernel]) -> Iterator[Kernel]:

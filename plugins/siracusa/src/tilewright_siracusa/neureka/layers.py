@@ -62,9 +62,14 @@ class EngineLayer:
         """Taps of a window along an axis."""
         return 1 if self.mode == "points" else SIDE
 
+    @property
+    def picked(self) -> bool:
+        """Whether the engine computes more than is wanted: its 3x3 windows have a stride of 1."""
+        return self.stride > 1 and self.mode != "points"
+
     def job_extent(self, outputs: int) -> int:
-        """Rows (or columns) that the engine computes for so many: its 3x3 windows have a stride of 1."""
-        return outputs if self.mode == "points" else self.stride * (outputs - 1) + 1
+        """Rows (or columns) that the engine computes for so many."""
+        return self.stride * (outputs - 1) + 1 if self.picked else outputs
 
 
 def conv_layer(site: Site) -> EngineLayer | str:
@@ -106,13 +111,15 @@ def dense_layer(site: Site) -> EngineLayer | str:
     return _stored("points", 1, layer, (1, site.input(0).shape[0]))
 
 
-def scaled_by_engine(site: Site, result: EngineLayer | str) -> EngineLayer | str:
-    """The same where the engine requantises: its multiplication and shift are proved to give the layer's results."""
+def scaled_by_engine(site: Site, result: EngineLayer | str, *, picked: bool = False) -> EngineLayer | str:
+    """The same where the engine requantises: its multiplication and shift are proved to give the layer's results. With
+    `picked` those of which the cores then pick every second, along both axes.
+    """
     if isinstance(result, str):
         return result
     layer, requant = result.layer, result.layer.requant
-    if result.stride > 1 and result.mode != "points":
-        return "has a stride: the cores pick every second of the engine's sums"
+    if result.picked != picked:
+        return "has no stride" if picked else "has a stride: the cores pick every second of the engine's results"
     if layer.padded and layer.pad:
         return f"positions outside of the image hold {layer.pad}; the engine has 0 there"
     if (requant.low, requant.high) != _BYTES[site.output.dtype]:
@@ -219,11 +226,16 @@ def _biases(layer: ProductLayer) -> Integers:
     return np.stack(rows)
 
 
-def requant_words(requant: Requant, outputs: int) -> Integers:
-    """What the cores requantise with, [outputs, words]: the bits of a float, or a multiplier and an addend."""
-    rounding = requant.rounding
+def requant_words(requant: Requant, biases: Integers) -> Integers:
+    """What the cores requantise with, [outputs, 1 + ways], modulo 2**32: the bits of a float, and `biases` [ways,
+    outputs]; or a multiplier, and what is added to products: the biases, multiplied, with the addend.
+    """
+    rounding, outputs = requant.rounding, biases.shape[1]
     if not isinstance(rounding, MultiplyShift):
-        return np.asarray(requant.scales(outputs), np.float32).view(np.int32).astype(np.int64)[:, None]
+        scales = np.asarray(requant.scales(outputs), np.float32).view(np.int32).astype(np.int64)
+        return np.concatenate([scales[None], biases]).T % 2**32
     half = (1 << rounding.shift[0] >> 1) if rounding.rounding == "half-up" else 0
-    numbers = [np.resize(np.asarray(values, np.int64), outputs) for values in (rounding.multiplier, rounding.addend)]
-    return np.stack([numbers[0], numbers[1] + half], axis=1)
+    factors, addends = (
+        np.resize(np.asarray(values, np.int64), outputs) for values in (rounding.multiplier, rounding.addend)
+    )
+    return np.concatenate([factors[None], biases * factors + addends + half]).T % 2**32
