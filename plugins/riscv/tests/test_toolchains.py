@@ -18,7 +18,7 @@ ACME = BareMachine(
     stacks=Stacks(
         outer="l2", each_bytes=1024, small_bytes=0, call_cycles=0.0, outer_call_cycles=0.0, outer_slowdown=1.0
     ),
-    scratchpad="l1", addresses={"l1_base": 0x1000, "l2_base": 0x8000}, clock="made up",
+    scratchpad="l1", addresses={"l1_base": 0x1000, "l2_base": 0x8000}, clock="made up", gcc_flags=("-fno-acme",),
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ def test_the_one_that_is_wanted(chosen: str, name: str, monkeypatch: pytest.Monk
     found = demand_toolchain(ACME)
     assert found.name == name
     assert found.machine[0] == (ACME.zig_isa if name == "zig" else ACME.gcc_isa)
+    assert ("-fno-acme" in found.machine) is (name == "gcc")
     assert found.command[0] == (chosen if name == "clang" else found.command[0])
 
 

@@ -97,6 +97,9 @@ def test_counts_and_places(tmp_path: Path) -> None:
     names = {symbol.name: symbol.address for symbol in elf_symbols((tmp_path / "work" / programs.ELF).read_bytes())}
     assert names["_start"] == 0x8000_0000
     assert names["tw_stacks"] == 0x1000_0000 + (32 << 10) - 9 * 1280
+    kernels = [name for name in names if name.startswith("tw_sn_")]
+    assert len(kernels) > 2
+    assert kernels == sorted(kernels)  # the linker script has those of one kernel beside each other
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str) -> None:

@@ -37,6 +37,7 @@ class BareMachine:
     scratchpad: str  # the memory in which kernels compute
     addresses: Mapping[str, int]  # of its linker script: NAME_base of the scratchpad; base and bytes of others
     clock: str  # what counts cycles, for reports
+    gcc_flags: tuple[str, ...] = ()  # of GNU's compiler, besides
 
     @property
     def script(self) -> str:

@@ -102,7 +102,7 @@ def bare_folder(machine: BareMachine, plan: Allocated, artifact: Artifact) -> Ma
     names = {
         "prefix": prefix,
         "target": machine.target,
-        "gcc_isa": machine.gcc_isa,
+        "gcc_isa": " ".join((machine.gcc_isa, *machine.gcc_flags)),
         "zig_isa": machine.zig_isa,
         "abi": machine.abi,
         "network": " ".join(network_sources(artifact, prefix)),

@@ -35,7 +35,7 @@ def gcc(machine: BareMachine) -> Toolchain:
     return Toolchain(
         name="gcc",
         command=(GCC,),
-        machine=(machine.gcc_isa, f"-mabi={machine.abi}", "-mno-relax"),
+        machine=(machine.gcc_isa, *machine.gcc_flags, f"-mabi={machine.abi}", "-mno-relax"),
         link=("-nostdlib", "-Wl,--no-warn-rwx-segments", "-Wl,--gc-sections"),
         libraries=("-lgcc",),
     )

@@ -1,7 +1,7 @@
 <%doc>
 Needs bytes (what this defines), form ("whole", "part" or "depthwise"), results (which requantises), element and stored (of
-x); name (products of a row of windows), of a part begins and goes_on instead (the products that the first part and the
-others compute) and deep (rounds of runs, see products.c.mako), of "depthwise" function (sums of taps, see taps.c.mako).
+x); name (products of a row of windows), of a part deep (rounds of runs, see products.c.mako), of "depthwise" function (sums
+of taps, see taps.c.mako).
 </%doc>\
 <%
     part, depthwise = form == "part", form == "depthwise"
@@ -59,7 +59,7 @@ TW_SN_APART void ${bytes}(tw_sn_byte_layer *layer, const ${stored} *x, const flo
 % if part:
     const int32_t step = s->column;
     float *const wide = (float *)(layer + 1);
-    q->c_row = s->first ? 0 : step;
+    q->c_row = step;
 % else:
     const int32_t step = (k->outputs + 1) & ~1;
     float *const sums = (float *)(layer + 1);
@@ -101,11 +101,10 @@ TW_SN_APART void ${bytes}(tw_sn_byte_layer *layer, const ${stored} *x, const flo
 % if deep:
                 ${rounds}
 % endif
-                if (s->first) {
-                    ${begins}_at(q, ${given}0.0f, 0.0f, wide, w, (const float *)0, sums, layer->lanes);
-                } else {
-                    ${goes_on}_at(q, ${given}0.0f, 0.0f, wide, w, sums, sums, layer->lanes);
+                for (int32_t m = 0; s->first && (m < columns); ++m) { /* products without this would be code beside the same */
+                    (void)tw_sn_filled(sums + (m * step), k->outputs, 0.0f);
                 }
+                ${name}_at(q, ${given}0.0f, 0.0f, wide, w, sums, sums, layer->lanes);
                 if (!s->last) {
                     continue;
                 }

@@ -14,7 +14,7 @@ import numpy as np
 
 from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, CodeFragments, FragmentTemplate, Kernel, Matched, PartialSums, TileShape
+from tilewright.api.kernel import Call, FragmentTemplate, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels import taps
 from tilewright_snitch.kernels.byte_costs import (
@@ -42,7 +42,6 @@ LAYER_BYTES = 264  # of tw_sn_byte_layer, see byte_rows.h
 CODE_BYTES, DEPTHWISE_CODE_BYTES = 3900, 3300  # that a layer executes
 MOST_FLOATS = {False: 512, True: 1024}  # of x that are widened together, were windows beside each other; of depthwise
 FEWEST = 4  # columns at once
-_WAYS = {"begins": False, "goes_on": True}  # sums of a part: whether they are added to what is there
 
 
 def at_once(layer: ByteLayer) -> int:
@@ -150,7 +149,7 @@ def _values(call: Call, form: str, channels: str) -> dict[str, Any]:
         "odd": parity == "odd",
         "parity": parity,
         "results": f"tw_sn_bytes_{parity}",
-        **dict.fromkeys(("name", "begins", "goes_on", "function", "kept"), ""),
+        **dict.fromkeys(("name", "function", "kept"), ""),
         "deep": False,
         "sums": {},
         "fields": window_fields(call, layer.windows.two_axes, channels=channels, w_output=w.strides[0]),
@@ -187,7 +186,7 @@ def _part_values(call: Call, whole: dict[str, Any]) -> dict[str, Any]:
     """Weights of a row of taps are neighbours only where all channels that are stored are multiplied."""
     steps, w_tap = call.operands["acc"].strides, call.operands["W"].strides[-2]
     deep = call.site.analysis.windows.kernel[-1] > 1 and call.extents["c"] != str(w_tap)
-    names = {way: sums_values(DType.F32, bias=bias, deep=deep)["name"] for way, bias in _WAYS.items()}
+    products = sums_values(DType.F32, bias=True, deep=deep)  # added to what is there
     sums = {
         "first": call.first,
         "last": call.last,
@@ -196,8 +195,8 @@ def _part_values(call: Call, whole: dict[str, Any]) -> dict[str, Any]:
         "column": steps[-1],
         "w_tap": w_tap,
     }
-    result = {**whole, **names, "deep": deep, "kept": f"{call.operands['acc']}, ", "sums": sums}
-    return _named(result, f"{names['begins']}_conv_part_none")
+    result = {**whole, **products, "kept": f"{call.operands['acc']}, ", "sums": sums}
+    return _named(result, f"{products['name']}_conv_part_none")
 
 
 def _depthwise_values(call: Call) -> Mapping[str, object]:
@@ -214,12 +213,6 @@ _RESULTS = c_template("tw_sn_bytes_${parity}", "byte_results.c.mako", c_fragment
 
 def _around(*inner: FragmentTemplate) -> FragmentTemplate:
     return c_template("${bytes}", "byte_windows.c.mako", _WIDENING, _RESULTS, *inner)
-
-
-def _conv_source(values: Mapping[str, object]) -> CodeFragments:
-    if values["form"] == "whole":
-        return (_around(PRODUCTS),)
-    return (*(PRODUCTS.of(name=values[way], bias=bias) for way, bias in _WAYS.items()), _around())
 
 
 _LAYER = "((tw_sn_byte_layer *)(void *)${scratch})"
@@ -254,7 +247,7 @@ CONV = Kernel(
     step_cycles=code_cycles(CODE_BYTES) - AGAIN_CYCLES,
     describe=_describe,
     values=_conv_values,
-    source=_conv_source,
+    source=lambda values: (_around(PRODUCTS),),
     call=_CALL,
     includes=INCLUDES,
 )
