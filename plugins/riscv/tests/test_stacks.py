@@ -70,6 +70,15 @@ def test_what_the_runtime_is_told() -> None:
     assert STACKS.macros(cluster(stack="512")) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=512")
 
 
+@pytest.mark.parametrize(("backing", "farther"), [("l2", "0"), ("l3", "1")])
+def test_copies_to_a_farther_memory_take_more(backing: str, farther: str) -> None:
+    stacks = replace(NEEDS, farther_bytes=64)
+    platform = replace(cluster(), backing=backing)
+    sized = stacks.for_kernels(platform, frozenset({"small"}))
+    assert stacks.macros(platform)[-1] == f"-DTW_FARTHER={farther}"
+    assert stacks.one_bytes(sized) == 368 + 64 * int(farther)
+
+
 @pytest.mark.parametrize("size", ["0", "100", "1000", "much"])
 def test_a_stack_that_cannot_be(size: str) -> None:
     with pytest.raises(TilewrightError) as refused:

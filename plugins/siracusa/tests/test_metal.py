@@ -249,7 +249,8 @@ def test_the_runtime_is_clean_for_its_own_tests_flags() -> None:
     assert {"-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"} <= set(STRICT)
     assert set(runtime_files(MACHINE)) >= {*runtime_sources(MACHINE), "metal.h", "machine.h"}
     assert runtime_sources(MACHINE)[0] == "start.S"
-    assert MACHINE.stacks.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280")
+    told = ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280", "-DTW_FARTHER=0")
+    assert MACHINE.stacks.macros(SIRACUSA) == told
     assert "LENGTH = 0x40000\n" in MACHINE.linker_script(SIRACUSA)
 
 

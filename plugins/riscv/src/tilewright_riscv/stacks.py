@@ -26,6 +26,7 @@ class Stacks:
     outer_slowdown: float  # of kernels, with far stacks
     outer_read_cycles: float = 0.0  # of a read of a far stack, for kernels that say how many they do; 0: the slowdown
     kernel_bytes: Mapping[str, int] = field(default_factory=dict)  # of a step that runs this kernel, as gcc compiles it
+    farther_bytes: int = 0  # that such a step takes more where copies reach a memory beyond `outer`
 
     def options(self, near: str) -> tuple[Option, ...]:
         """For `Platform.options`."""
@@ -106,26 +107,35 @@ class Stacks:
         of all of it and nobody chose a size; also after others, when kernels were exchanged.
         """
         wanted, before = platform.settings.get("stack", "auto"), platform.bound_kernels
-        own = before is not None and wanted == self._needed(before)
+        own = before is not None and wanted == self._needed(platform, before)
         if (wanted != "auto" and not own) or self.memory(platform) != platform.inner:
             return platform
-        needed = self._needed(kernels)
+        needed = self._needed(platform, kernels)
         settings = {**platform.settings, "stack": needed}
         return platform if needed == wanted else self.settled(replace(platform, settings=settings))
 
-    def _needed(self, kernels: frozenset[str]) -> str:
+    def _farther(self, platform: Platform) -> bool:
+        """Whether values are in a memory beyond those in which stacks may be."""
+        return platform.backing != self.outer
+
+    def _needed(self, platform: Platform, kernels: frozenset[str]) -> str:
         """Of the setting `stack`: what suffices for these kernels, or "auto" where that is not known of all."""
         if not kernels <= set(self.kernel_bytes):
             return "auto"
         most = max((self.kernel_bytes[name] for name in kernels), default=0)
+        most += self.farther_bytes if self._farther(platform) else 0
         return str(min(align_up(PROGRAM_BYTES + most, 16), self.each_bytes))
 
     def macros(self, platform: Platform) -> tuple[str, ...]:
-        """What the runtime's files are told: cores that compute, stacks, bytes of each."""
+        """What the runtime's files are told: cores that compute, stacks, bytes of each; where copies to a memory beyond
+        `outer` take more stack, whether there are any.
+        """
+        farther = (f"-DTW_FARTHER={int(self._farther(platform))}",) if self.farther_bytes else ()
         return (
             f"-DTW_CORES={platform.engines[0].cores}",
             f"-DTW_TEAM={self.team(platform)}",
             f"-DTW_STACK_BYTES={self.one_bytes(platform)}",
+            *farther,
         )
 
     def inner_section(self, platform: Platform, base: int) -> str:

@@ -12,7 +12,7 @@ from tilewright.api import usage_error
 from tilewright.api.graph import Site
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
-from tilewright_siracusa.kernel_stacks import KERNEL_BYTES
+from tilewright_siracusa.kernel_stacks import FARTHER_BYTES, KERNEL_BYTES
 from tilewright_siracusa.machine import (
     CALL_CYCLES,
     CHANNELS,
@@ -62,6 +62,7 @@ STACKS = Stacks(
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
     kernel_bytes=KERNEL_BYTES,
+    farther_bytes=FARTHER_BYTES,
 )
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 

@@ -22,7 +22,7 @@ from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import LANES, STRIPS
 from tilewright_siracusa.kernels.strip_costs import strip_cycles
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
+from tilewright_siracusa.kernels.windows import WINDOWS_AT_CALL, pad_word
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -201,7 +201,7 @@ DEPTHWISE = Kernel(
     describe=lambda site: described(site.analysis),
     values=_strip_values,
     source=(STRIPS,),
-    call=WINDOWS_CALL.format(arguments=_ARGUMENTS + ", ${scratch}"),
+    call=WINDOWS_AT_CALL.format(arguments=_ARGUMENTS + ", ${scratch}"),
     includes=("<stdint.h>", "<string.h>"),
 )
 
@@ -220,7 +220,7 @@ DEPTHWISE_TAPS = Kernel(
     describe=lambda site: described(site.analysis),
     values=_tap_values,
     source=(LANES,),
-    call=WINDOWS_CALL.format(arguments=_ARGUMENTS),
+    call=WINDOWS_AT_CALL.format(arguments=_ARGUMENTS),
     includes=("<stdint.h>", "<string.h>"),
 )
 

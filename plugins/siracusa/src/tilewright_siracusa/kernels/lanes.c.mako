@@ -165,10 +165,10 @@ TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, tw_xp_rows rows
 }
 
 % endfor
-TW_KERNEL void ${function}(const tw_xp_windows p, ${"" if weighted else "const tw_xp_counts counts, "}const uint8_t *x, \
+TW_KERNEL void ${function}(const tw_xp_windows *given, ${"" if weighted else "const tw_xp_counts counts, "}const uint8_t *x, \
 ${"const uint8_t *w, " if weighted else ""}const int32_t *b, uint8_t *y)
 {
-    const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
+    const tw_xp_windows p = *given; /* what the compiler knows */
     for (int32_t c = 0; c < p.outputs; c += 4, x += 4, y += 4) {
         const int32_t lanes = ((p.outputs - c) < 4) ? (p.outputs - c) : 4;
         /* the columns whose windows lie inside */
@@ -186,11 +186,11 @@ ${"const uint8_t *w, " if weighted else ""}const int32_t *b, uint8_t *y)
             }
 % if edges:
             if (lanes == 4) {
-                ${function}_edge(&apart, j, x, ${arguments}b, y);
+                ${function}_edge(given, j, x, ${arguments}b, y);
                 continue;
             }
 % endif
-            ${function}_column(&apart, lanes, j, x, ${arguments}b, y);
+            ${function}_column(given, lanes, j, x, ${arguments}b, y);
         }
         for (int32_t n = 0; (first < last) && (n < p.batches); ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {

@@ -18,7 +18,7 @@ from tilewright_siracusa.kernels.costs import average_cycles, max_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import LANES, c_template
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL
+from tilewright_siracusa.kernels.windows import WINDOWS_AT_CALL, WINDOWS_CALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -152,7 +152,7 @@ AVERAGE = Kernel(
     cycles=_average_cycles,
     values=_average_values,
     source=(LANES,),
-    call=WINDOWS_CALL.format(
+    call=WINDOWS_AT_CALL.format(
         arguments="(tw_xp_counts)${counts}, (const uint8_t *)${X}, ${R}, (uint8_t *)${Y}",
     ),
     includes=("<stdint.h>", "<string.h>"),

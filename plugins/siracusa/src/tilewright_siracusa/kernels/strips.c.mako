@@ -108,44 +108,44 @@ ${windows(StripLoop(rows=rows, stride=stride, pixels=pixels, below=1))}\
 }
 
 % endfor
-TW_XP_APART void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y, \
+TW_XP_APART void ${function}(const tw_xp_windows *p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y, \
 uint8_t *strip)
 {
-    for (int32_t c = 0; c < p.outputs; c += 4, x += 4, y += 4, w += ${16 * rows}, b += 8) {
-        const int32_t lanes = ((p.outputs - c) < 4) ? (p.outputs - c) : 4;
-        for (int32_t n = 0; n < p.batches; ++n) {
-            for (int32_t i = 0; i < p.rows; i += ${most}) {
-                const int32_t count = ((p.rows - i) < ${most}) ? (p.rows - i) : ${most};
-                const int32_t top = (i * ${stride}) - p.top;
-                const tw_xp_strip_rows held = tw_xp_strip_rows_at(&p, top, ((count - 1) * ${stride}) + ${rows});
-                const uint8_t *const from = x + ((n * p.x_batch) + ((top + held.above) * p.x_row));
-                uint8_t *to = y + (n * p.y_batch) + (i * p.y_row);
-                for (int32_t j = 0; j < p.columns; j += ${abreast}) {
-                    const int32_t pixels = ((p.columns - j) < ${abreast}) ? (p.columns - j) : ${abreast};
-                    const int32_t left = (j * ${across}) - p.left;
+    for (int32_t c = 0; c < p->outputs; c += 4, x += 4, y += 4, w += ${16 * rows}, b += 8) {
+        const int32_t lanes = ((p->outputs - c) < 4) ? (p->outputs - c) : 4;
+        for (int32_t n = 0; n < p->batches; ++n) {
+            for (int32_t i = 0; i < p->rows; i += ${most}) {
+                const int32_t count = ((p->rows - i) < ${most}) ? (p->rows - i) : ${most};
+                const int32_t top = (i * ${stride}) - p->top;
+                const tw_xp_strip_rows held = tw_xp_strip_rows_at(p, top, ((count - 1) * ${stride}) + ${rows});
+                const uint8_t *const from = x + ((n * p->x_batch) + ((top + held.above) * p->x_row));
+                uint8_t *to = y + (n * p->y_batch) + (i * p->y_row);
+                for (int32_t j = 0; j < p->columns; j += ${abreast}) {
+                    const int32_t pixels = ((p->columns - j) < ${abreast}) ? (p->columns - j) : ${abreast};
+                    const int32_t left = (j * ${across}) - p->left;
 % if abreast == 1:
-                    tw_xp_strip_fill(&p, &held, left, ${taps}, lanes, c, from, strip);
+                    tw_xp_strip_fill(p, &held, left, ${taps}, lanes, c, from, strip);
 % else:
                     const int32_t taps = ((pixels - 1) * ${across}) + ${taps};
-                    tw_xp_strip_fill(&p, &held, left, taps, lanes, c, from, strip);
+                    tw_xp_strip_fill(p, &held, left, taps, lanes, c, from, strip);
                     if (taps > 4) {
-                        tw_xp_strip_fill(&p, &held, left + 4, taps - 4, lanes, c, from, strip + 4);
+                        tw_xp_strip_fill(p, &held, left + 4, taps - 4, lanes, c, from, strip + 4);
                     }
 % endif
 % if pair:
                     int32_t k = 0;
                     for (; (k + 1) < pixels; k += 2) {
-                        ${function}_columns2(&p, lanes, count, strip + ${times(across, "k")}, w, b, to);
-                        to += 2 * p.y_column;
+                        ${function}_columns2(p, lanes, count, strip + ${times(across, "k")}, w, b, to);
+                        to += 2 * p->y_column;
                     }
                     if (k < pixels) {
-                        ${function}_columns1(&p, lanes, count, strip + ${times(across, "k")}, w, b, to);
-                        to += p.y_column;
+                        ${function}_columns1(p, lanes, count, strip + ${times(across, "k")}, w, b, to);
+                        to += p->y_column;
                     }
 % else:
                     for (int32_t k = 0; k < pixels; ++k) {
-                        ${function}_columns1(&p, lanes, count, strip + ${times(across, "k")}, w, b, to);
-                        to += p.y_column;
+                        ${function}_columns1(p, lanes, count, strip + ${times(across, "k")}, w, b, to);
+                        to += p->y_column;
                     }
 % endif
                 }

@@ -10,6 +10,7 @@ ${{function}}((tw_xp_windows){{
     .${{name}} = ${{value}},
 % endfor
 }}, {arguments});"""
+WINDOWS_AT_CALL = WINDOWS_CALL.replace("((", "(&(")  # of functions with frames of their own: one copy
 
 
 def pad_word(value: int, value_bytes: int = 1) -> str:

@@ -84,12 +84,14 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     if (out && !in) {
         return start(0u, bytes, rows, source, src_stride, target, dst_stride);
     }
+#if TW_FARTHER /* else nobody needs the stack that copies to the external RAM take */
     if (inside(target, TW_L3_BASE, TW_L3_BYTES)) {
         return tw_external_copy((uint8_t *)source, target - TW_L3_BASE, bytes, rows, src_stride, dst_stride, 1);
     }
     if (inside(source, TW_L3_BASE, TW_L3_BYTES)) {
         return tw_external_copy((uint8_t *)target, source - TW_L3_BASE, bytes, rows, dst_stride, src_stride, 0);
     }
+#endif
     return by_core((uint8_t *)target, (const uint8_t *)source, bytes, rows, dst_stride, src_stride);
 }
 
