@@ -61,7 +61,7 @@ class Deployment:
         self.target, self.options, self._registry = target, options or Options(), registry
         self._given: dict[type, Stage] = {}
         self._from_observers: list[Diagnostic] = []
-        self._calls: dict[Hashable, Any] = {}  # what they take: rival settings ask for the same ones
+        self._known: dict[Hashable, Any] = {}  # what tilers found: rival settings ask for much of it again
 
     @cached_property
     def registry(self) -> Registry:
@@ -96,7 +96,7 @@ class Deployment:
             states=self.states,
             saved=self._given,
             imported=None if self._given else self.imported.graph,
-            calls=self._calls,
+            known=self._known,
             diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *slid),
         )
 
@@ -341,7 +341,7 @@ class Deployment:
     def _unobserved(self, options: Options) -> Deployment:
         """The same network with other options, of which no observer hears."""
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        other._given, other._calls = self._given, self._calls
+        other._given, other._known = self._given, self._known
         if not self._given:
             other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         return other

@@ -66,7 +66,7 @@ class Planning:
     imported: Graph | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     chains: bool = True  # whether kernels that compute several nodes as one may be bound
-    calls: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # see `StepAnalyses`
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # see `TilingRequest`
 
     @cached_property
     def planner(self) -> Planner:
@@ -86,7 +86,7 @@ class Planning:
             choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
             chains=self.chains,
-            known={"calls": self.calls},
+            known=self.known,
         )
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -18,7 +19,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Copy, Cut, Hop, key_of
 from tilewright.ir.plans.stages import Tiled
-from tilewright.ir.plans.tiler import Buffering
+from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
@@ -59,6 +60,20 @@ def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, scr
         for group in plan.groups:
             for copy in group.region.hops[-1].copies.values():
                 assert copy.buffers == 1 or (buffering != "single" and copy.level)
+
+
+def test_some_steps_alone_take_what_they_take_among_all() -> None:
+    tiler = BY_NAME["cost"]
+    scheduled = schedule_on(CONV, cluster(8192))
+    request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions(), longest=1)
+    expected = {group.name: group.cycles for group in tiler.plan(request)}
+    assert tiler.cycles_alone(request, expected) == expected and tiler.cycles_alone(request, ()) == {}
+    small = replace(request, scheduled=schedule_on(CONV, cluster(RUNTIME_BYTES + 16)))
+    with pytest.raises(TilewrightError) as error:
+        tiler.cycles_alone(small, expected)
+    assert error.value.code == "TW5101" and error.value.subject in expected
+    one_memory = schedule_on(CONV, replace(cluster(8192), inner="", copies=()))
+    assert tiler.cycles_alone(replace(request, scheduled=one_memory), expected) is None
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from tilewright.tile.cost.region_cost import altogether, region_costs
 from tilewright.tile.groups.cheapest_division import DivisionBounds, cheapest_division
 from tilewright.tile.groups.group_bounds import LeastCost, least_cost
 from tilewright.tile.groups.group_search import GroupTiling, best_groups
+from tilewright.tile.groups.nest_costs import GroupNests
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan, resident_values
 from tilewright.tile.search.step_tilings import StepTiling, StepTilings
@@ -263,11 +264,20 @@ class Grouping:
         if analysis is None:
             return ()
         most = _MUCH_SLOWER * sum(tiling.cycles for tiling in self.plan.tilings[first : first + count])
-        key = _key(analysis), analysis.sink.sums, analysis.rooms, self.buffering, most
+        engine = analysis.sink.space.engine
+        key = _key(analysis), analysis.sink.sums, analysis.rooms, self.buffering, most, engine.dma_core
         if key not in self.known:
-            self.known[key] = best_groups(analysis, self.buffering, _WEIGHTS[::3], most), _names(analysis)
+            nests = self._nests(analysis)
+            best = best_groups(nests.named(analysis), self.buffering, _WEIGHTS[::3], most, nests)
+            self.known[key] = best, _names(nests.analysis)
         result, names = self.known[key]
         return tuple(replace(tiling, region=_renamed(tiling.region, names, analysis)) for tiling in result)
+
+    def _nests(self, analysis: RegionAnalysis) -> GroupNests:
+        """Those of groups of equal steps."""
+        key = "nests", _key(analysis), analysis.sink.sums, analysis.hops
+        nests: GroupNests = self.known.setdefault(key, GroupNests(analysis))
+        return nests
 
     def _gains(self, steps: Sequence[Step]) -> bool:
         """Whether any value between the steps is copied as it was decided before."""

@@ -5,7 +5,7 @@ Does not know how spaces are built or searched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -36,25 +36,44 @@ class StepTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
-        if not request.scheduled.bound.platform.inner:
+        step_tilings = self._of(request)
+        if step_tilings is None:
             return WholeTiler().plan(request)
         from tilewright.tile.grouping import nothing_resident
+        from tilewright.tile.search.residency import plan_residency
+
+        plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
+        if isinstance(plan, tuple):
+            raise _failure_of(step_tilings, plan)
+        search = step_tilings.steady and request.longest != 1
+        bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
+        return grouped(step_tilings, request, bases, search=search)
+
+    def cycles_alone(self, request: TilingRequest, steps: Collection[str]) -> dict[str, float] | None:
+        """What some steps take, each tiled for itself; None on machines without scratchpads. TilewrightError TW5101
+        (exit 5) for steps of these that no tiling makes fit.
+        """
+        step_tilings = self._of(request)
+        if step_tilings is None:
+            return None
+        numbers = [step_tilings.machine.numbers[name] for name in steps]
+        tilings = {number: step_tilings.tiling(number) for number in sorted(numbers)}
+        if failures := [number for number, tiling in tilings.items() if tiling is None]:
+            raise _failure_of(step_tilings, failures)
+        all_steps = request.scheduled.steps
+        return {all_steps[number].name: tiling.cycles for number, tiling in tilings.items() if tiling is not None}
+
+    def _of(self, request: TilingRequest) -> StepTilings | None:
+        """The tilings of the steps; None where there is no scratchpad to copy to."""
+        if not request.scheduled.bound.platform.inner:
+            return None
         from tilewright.tile.machine import ScheduledMachine
-        from tilewright.tile.search.residency import decided, plan_residency
+        from tilewright.tile.search.residency import decided
 
         machine = ScheduledMachine(
             request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles)
         )
-        if not machine.hops:
-            return WholeTiler().plan(request)
-        step_tilings = self.step_tilings(machine, request)
-        plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
-        if isinstance(plan, tuple):
-            first, *others = [_failure_of(machine, step_tilings, index) for index in plan]
-            raise amended(first, others=tuple(others))
-        search = step_tilings.steady and request.longest != 1
-        bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
-        return grouped(step_tilings, request, bases, search=search)
+        return self.step_tilings(machine, request) if machine.hops else None
 
     def step_tilings(self, machine: ScheduledMachine, request: TilingRequest) -> StepTilings:
         """The tilings that it takes for single steps."""
@@ -103,14 +122,17 @@ def grouped(
     return best.groups if best is not None else ()
 
 
-def _failure_of(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
-    """The step's error, with the least memory that does for it."""
+def _failure_of(step_tilings: StepTilings, numbers: Sequence[int]) -> TilewrightError:
+    """The error of the first of some steps, with those of the others; each has the least memory that does for it."""
     from tilewright.tile.search.no_tiling import does_not_fit
 
-    blocked = step_tilings.blocked(index)
-    if blocked is None:
-        raise ValueError(f"step {index} fits")
-    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.memories.inner)
+    machine, errors = step_tilings.machine, list[TilewrightError]()
+    for number in numbers:
+        blocked = step_tilings.blocked(number)
+        if blocked is None:
+            raise ValueError(f"step {number} fits")
+        errors.append(does_not_fit(machine, machine.scheduled.steps[number], blocked.space, blocked.memories.inner))
+    return amended(errors[0], others=tuple(errors[1:]))
 
 
 TILERS = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tilewright.deployment import Deployment
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region
 from tilewright.plan.proposals.other_kernels import WORTH, worth_trying
+from tilewright.plan.proposals.planner import Planner
 from tilewright.plan.proposals.shortfall import choice_of
 from tilewright.testing.cluster import CLUSTER, registry_for
 
@@ -60,6 +62,27 @@ def test_a_kernel_with_faster_tiles_is_taken() -> None:
 
 
 @pytest.mark.slow
+def test_all_steps_are_tiled_again_only_where_a_step_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    alone, groups = Planner.cycles_alone, Planner.groups
+
+    def only(planner: Planner, scheduled: Any, decisions: Any, steps: Any) -> Any:
+        asked.append(tuple(steps))
+        return alone(planner, scheduled, decisions, steps)
+
+    def every(planner: Planner, scheduled: Any, decisions: Any) -> Any:
+        asked.append(("every",))
+        return groups(planner, scheduled, decisions)
+
+    monkeypatch.setattr(Planner, "cycles_alone", only)
+    monkeypatch.setattr(Planner, "groups", every)
+    assert chosen(deployment(1024)) == PORTABLE
+    assert asked == [("every",), ("only",), ("every",)], "the plan's kernels, the other one, and the whole with it"
+    asked.clear()
+    assert chosen(deployment(1024, scratch_bytes=0)) == QUICK
+    assert ("every",) not in asked[1:]
+
+
 def test_more_room_is_not_slower() -> None:
     """Over all sizes at which the kernel changes, but for what another kernel must gain to be taken."""
     found = [cycles(deployment(l1_bytes)) for l1_bytes in range(512, 4096, 128)]

@@ -20,7 +20,7 @@ from tilewright.tile.cost.lower_bounds import TRAFFIC
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.loop_orders import EstimatedTiling, LoopOrders, total_of
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import step_space
+from tilewright.tile.space.step_spaces import SpaceSignature, step_space
 from tilewright.tile.space.tiling_space import rolling_loops
 
 TILE, WHOLE = 96, 192  # bytes of an operand in one tile, and of all of it
@@ -99,6 +99,16 @@ def test_sets_of_second_buffers_begin_with_none_and_take_more(sum_in: Any) -> No
     assert len(list(halves(sum_in(1 << 12), "single").doublings())) == 1
     (always,) = halves(sum_in(1 << 12), "double").doublings()
     assert all(twice.any() for twice in always[0])
+
+
+def test_who_starts_copies_makes_no_difference(sum_in: Any) -> None:
+    """Nor to what a space is known by: one search does for plans with a core that only moves data and without."""
+    for room in (None, 4 * TILE, 3 * TILE):
+        space = replace(sum_in(1000), available_bytes=room)
+        engine = replace(space.engine, dma_core=True, copy_start_cycles=40.0, code_waits=2)
+        apart, first = replace(space, engine=engine), replace(space, engine=replace(engine, dma_core=False))
+        assert best(apart) == best(first) and TilingSearch(apart, "auto").best() == TilingSearch(first, "auto").best()
+        assert SpaceSignature(apart) == SpaceSignature(first) != SpaceSignature(space)
 
 
 def test_an_estimate_becomes_a_hop(sum_in: Any) -> None:

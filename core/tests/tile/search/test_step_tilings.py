@@ -88,6 +88,15 @@ def test_what_was_found_holds_for_less_room_as_long_as_it_fits() -> None:
     assert found.tiling(0, taken={"l1": ROOM}) is None
 
 
+def test_all_of_the_room_is_looked_at_first() -> None:
+    """What is found there does for every smaller room that it fits in."""
+    find = Counted()
+    found = tilings(sums(1, cluster(RUNTIME_BYTES + ROOM)), find)
+    first, *others = [found.tiling(0, taken={"l1": taken}) for taken in (16, 4, 8, 12, 0)]
+    assert first is not None and all(other == first for other in others)
+    assert [room for _, room, _ in find.asked] == [ROOM]
+
+
 def test_whatever_was_asked_before_each_room_has_the_answer_of_a_search_of_its_own() -> None:
     machine = sums(1, cluster(RUNTIME_BYTES + ROOM))
     shared = tilings(machine)

@@ -8,7 +8,7 @@ other loops, or takes less scratch, has larger tiles and fewer of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.bind.candidates import engine_of
@@ -79,15 +79,19 @@ def faster_in_tiles(
     plan: Allocated, planner: Planner, choice: KernelChoice, bind: Callable[[Mapping[str, str]], Bound]
 ) -> dict[str, str]:
     """Step -> kernel, where that one's tiles take less time than those of the kernel that the plan has. `bind` binds
-    again with some kernels instead of the plan's.
+    again with some kernels instead of the plan's. All steps are tiled again only where the steps in question gain.
     """
     now = _times(planner, plan.tiled.scheduled.bound, plan)
     result: dict[str, str] = {}
     tried: Refused = {}
     while kernels := worth_trying(now, choice, tried):
         tried = joined(tried, {step: frozenset((name,)) for step, name in kernels.items()})
-        times = _fitting_times(planner, plan, kernels, bind)
-        better = {step: name for step, name in kernels.items() if times.get(step, now[step]) < (1 - WORTH) * now[step]}
+        better: Mapping[str, str] = kernels
+        for every in (False, True):
+            times = _fitting_times(planner, plan, kernels, bind, every=every) if better else {}
+            better = {
+                step: name for step, name in kernels.items() if times.get(step, now[step]) < (1 - WORTH) * now[step]
+            }
         result, now = {**result, **better}, {**now, **{step: times[step] for step in better}}
     return result
 
@@ -107,12 +111,19 @@ def worth_trying(times: Times, choice: KernelChoice, tried: Refused) -> dict[str
 
 
 def _fitting_times(
-    planner: Planner, plan: Allocated, kernels: Mapping[str, str], bind: Callable[[Mapping[str, str]], Bound]
+    planner: Planner,
+    plan: Allocated,
+    kernels: Mapping[str, str],
+    bind: Callable[[Mapping[str, str]], Bound],
+    *,
+    every: bool,
 ) -> Times:
-    """What steps take with these kernels, of which those are left out that no tile fits."""
+    """What steps take with these kernels, of which those are left out that no tile fits: `every` step, or those that
+    have these kernels.
+    """
     while kernels:
         try:
-            return _times(planner, bind(kernels), plan)
+            return _times(planner, bind(kernels), plan, () if every else kernels)
         except TilewrightError as error:
             blocked = {failure.subject for failure in (error, *error.others)}
             if error.exit_code is not Exit.DOES_NOT_FIT or blocked.isdisjoint(kernels):
@@ -121,11 +132,17 @@ def _fitting_times(
     return {}
 
 
-def _times(planner: Planner, bound: Bound, plan: Allocated) -> Times:
-    """Every step tiled alone, in the plan's order. TilewrightError TW5101 for steps that no tile fits."""
+def _times(planner: Planner, bound: Bound, plan: Allocated, steps: Collection[str] = ()) -> Times:
+    """Every step tiled alone, in the plan's order, or where that can be asked for only some of them. TilewrightError
+    TW5101 for steps that no tile fits.
+    """
     alone = replace(planner, longest=1)
     decisions = Decisions(order=plan.decisions.order).pinned_by(planner.pins)
-    groups = alone.groups(schedule(bound, planner.operators, decisions), decisions)
+    scheduled = schedule(bound, planner.operators, decisions)
+    times = alone.cycles_alone(scheduled, decisions, steps) if steps else None
+    if times is not None:
+        return times
+    groups = alone.groups(scheduled, decisions)
     return {group.steps[0]: group.cycles for group in groups if len(group.steps) == 1}
 
 

@@ -42,6 +42,7 @@ from tilewright.plan.proposals.work import PlanCache, Work, boundless, place_uni
 from tilewright.schedule import schedule
 from tilewright.tile.line_buffers.lifetimes import CallCache
 from tilewright.tile.memory_path import hops_of
+from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import constants_alone, groups_by, tile
 
 Optimize = Literal["speed", "balanced", "ram"]
@@ -193,7 +194,23 @@ class Planner:
         if known is not None:
             return known
         self.work.spend(tile_units(scheduled.bound))
-        request = TilingRequest(
+        with self._tiles_kept():
+            answer = groups_by(self.tiler, self._request(scheduled, decisions))
+        return self.plan_cache.keep(answer, scheduled.bound, *question)
+
+    def cycles_alone(
+        self, scheduled: Scheduled, decisions: Decisions, steps: Collection[str]
+    ) -> Mapping[str, float] | None:
+        """What some steps take, each tiled for itself; None where only all of them can be asked for. TilewrightError
+        (exit 5) for steps of these that no tile fits.
+        """
+        if not isinstance(self.tiler, StepTiler) or decisions.tiles or decisions.groups:
+            return None
+        self.work.spend(tile_units(scheduled.bound))
+        return self.tiler.cycles_alone(self._request(scheduled, decisions), steps)
+
+    def _request(self, scheduled: Scheduled, decisions: Decisions) -> TilingRequest:
+        return TilingRequest(
             scheduled=scheduled,
             operators=self.operators,
             decisions=decisions,
@@ -202,8 +219,6 @@ class Planner:
             longest=self.longest,
             known=self.known,
         )
-        with self._tiles_kept():
-            return self.plan_cache.keep(groups_by(self.tiler, request), scheduled.bound, *question)
 
     def _question(self, scheduled: Scheduled, decisions: Decisions) -> tuple[object, ...]:
         """All that the tiler's answer depends on, but for the kernels."""

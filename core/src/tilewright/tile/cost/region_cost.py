@@ -85,7 +85,7 @@ def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
         engine, kernel = member.space.engine, member.space.kernel
         total += engine.step_cycles + kernel.step_cycles
         if engine.code_cycles:
-            copied = sum(crossing.member is member for here in traffic for crossing in here)
+            copied = sum(crossing.number == number for here in traffic for crossing in here)
             total += engine.code_cycles(kernel, copied, tiles)
     return total
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
-from types import MappingProxyType
 
-from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, Tiles, key_of
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, Region, key_of
 from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.footprint import scratchpad_bytes
@@ -21,16 +20,14 @@ from tilewright.tile.cost.job_overlap import may_overlap
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC, ROUNDED
 from tilewright.tile.cost.region_cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
-from tilewright.tile.cost.traffic import Traffic, crossings_of, traffic_of
+from tilewright.tile.cost.traffic import Traffic, crossings_of
 from tilewright.tile.groups.group_bounds import cut_loops, least_bytes, split_loops
+from tilewright.tile.groups.nest_costs import GroupNests, Nest, NestCosts, hops_with, region_of, with_copies
 from tilewright.tile.space.fusion import RegionAnalysis, whole_hops
-from tilewright.tile.space.split_reductions import sums_of
 from tilewright.tile.space.tiling_space import sizes
 
 _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
-Nest = tuple[Cut, ...]
-Sums = Mapping[str, SplitReduction]  # by step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,52 +40,27 @@ class GroupTiling:
 
 def region_with(analysis: RegionAnalysis, nest: Sequence[Cut], forms: Mapping[str, Form]) -> Region:
     """The region with these cuts on the last hop: whatever is copied is so as seldom as one buffer allows."""
-    boxes = boxes_of(analysis, hops_with(analysis, nest), forms)
-    return region_of(_copied(boxes), forms)
-
-
-def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut], outer: tuple[Hop, ...] | None = None) -> tuple[Hop, ...]:
-    """All hops, with what is copied over the last one open. `outer` are those before it; None: whole values cross."""
-    last = analysis.hops[-1]
-    before = whole_hops(analysis) if outer is None else outer
-    return (*before, Hop(outer=last.outer, inner=last.inner, nest=tuple(nest)))
-
-
-def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxyType({})) -> Region:
-    """The steps of the region, tiled so."""
-    near = boxes.hops[-1].inner
-    return Region(
-        steps=tuple(member.step.name for member in boxes.analysis.members),
-        schedule=Tiles(hops=boxes.hops),
-        internal_values={
-            member.output.value: InternalValue(memory=near, form=forms[member.output.value], live_out=member.live_out)
-            for member in boxes.analysis.members[:-1]
-        },
-        sums=sums,
-    )
-
-
-def sums_with(analysis: RegionAnalysis, nest: Nest) -> Sums:
-    """Of the sink, where the nest cuts a reduction: in its output's tile, if that is copied and of their type."""
-    sink = analysis.sink
-    copied = any(item.written for item in sink.space.copied)
-    same = sink.sums is not None and sink.space.site.outputs[0].dtype is sink.sums.dtype
-    sums = sums_of(sink.access, sink.sums, (nest,), in_output=copied and same)
-    return {sink.step.name: sums} if sums else {}
+    return region_of(with_copies(boxes_of(analysis, hops_with(analysis, nest), forms)), forms)
 
 
 def best_groups(
-    analysis: RegionAnalysis, buffering: Buffering, weights: Sequence[float] = (0.0,), most_cycles: float = float("inf")
+    analysis: RegionAnalysis,
+    buffering: Buffering,
+    weights: Sequence[float] = (0.0,),
+    most_cycles: float = float("inf"),
+    nests: GroupNests | None = None,
 ) -> tuple[GroupTiling, ...]:
     """For each weight the tiling with the lowest score; nothing where none fits, or none computes in `most_cycles`.
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
+    `nests` are those of groups of equal steps, whose names `analysis` has; None: none are known.
     """
     best: dict[float, GroupTiling] = {}
+    nests = nests or GroupNests(analysis)
     if least_bytes(analysis, split=bool(split_loops(analysis))) <= analysis.available_bytes():
         bounds = bounds_of(analysis)
         for outer in outer_hops(analysis, buffering):
-            _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best).look()
+            _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best, nests).look()
     return tuple(best[weight] for weight in weights) if best else ()
 
 
@@ -103,6 +75,7 @@ class _GroupSearch:
     bounds: tuple[int, ...]  # see `bounds_of`
     outer: tuple[Hop, ...]  # the hops before the last
     best: dict[float, GroupTiling]
+    known: GroupNests
 
     def look(self) -> None:
         """Try nests of the last hop."""
@@ -142,45 +115,36 @@ class _GroupSearch:
 
     def try_nest(self, nest: Nest, form: Form) -> bool:
         """Price one nest; whether it takes too long to compute, however much room there is."""
-        analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
-        boxes, sums = self.boxes(nest, form), sums_with(analysis, nest)
-        room = analysis.available_bytes() - _held_bytes(boxes, sums)  # for what is copied
-        if boxes.faults or room < 0 or not _multiples(analysis, boxes):
+        costs = self.costs(nest, form)
+        room = self.analysis.available_bytes() - costs.held_bytes  # for what is copied
+        if room < 0 or not costs.sound:
             return False
         worst = max((score(tiling.cost, weight) for weight, tiling in self.best.items()), default=self.most_cycles)
-        computes = compute_cycles(boxes)
-        if computes.sum() >= worst:
+        if costs.computing >= worst:
             return True
-        boxes = _copied(boxes)
-        crossings = crossings_of(boxes)
-        room -= sum(align_up(crossing.tile_bytes, analysis.grains[-1]) for crossing in crossings[-1] if crossing.own)
-        if room < 0:
+        room -= costs.copied_bytes
+        if room < 0 or not costs.legal or self._beaten(costs):
             return False
-        traffic = traffic_of(boxes, crossings)
-        if not _legal(traffic) or self._beaten(traffic, float(computes.sum())):
-            return False
+        boxes, traffic = replace(costs.copied, analysis=self.analysis), costs.traffic
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
-        if may_overlap(analysis):
+        computes = costs.computes
+        if may_overlap(self.analysis):
             computes = compute_cycles(boxes)  # its jobs overlap with what the cores do if its copies have two buffers
-        region = region_of(boxes, forms, sums)
-        tiling = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
+        region = region_of(boxes, costs.forms, costs.sums)
+        cost = altogether(hop_costs(boxes, traffic, region, computes, self.bounds))
         for weight in self.weights:
-            if weight not in self.best or score(tiling.cost, weight) < score(self.best[weight].cost, weight):
-                self.best[weight] = tiling
+            if weight not in self.best or score(cost, weight) < score(self.best[weight].cost, weight):
+                self.best[weight] = GroupTiling(region=region, cost=cost)
         return False
 
-    def _beaten(self, traffic: Sequence[Sequence[Traffic]], computing: float) -> bool:
+    def _beaten(self, costs: NestCosts) -> bool:
         """Whether what was found before is better, were all behind the computation but what comes first and goes last,
         or all behind the copies.
         """
-        copying = max(float(sum(crossing.cycles.sum() for crossing in here)) for here in traffic)
-        computing += sum(float(crossing.cycles.flat[-1 if crossing.item.written else 0]) for crossing in traffic[-1])
-        moved = sum(crossing.size_bytes for here in traffic for crossing in here)
-        must = max(sum(self.bounds), 1)
-        least = max(computing, copying) * ROUNDED
+        moved, least = costs.moved_bytes / max(sum(self.bounds), 1), costs.least_cycles * ROUNDED
         return all(
-            weight in self.best and _score(least, moved / must, weight) >= score(self.best[weight].cost, weight)
+            weight in self.best and _score(least, moved, weight) >= score(self.best[weight].cost, weight)
             for weight in self.weights
         )
 
@@ -192,10 +156,9 @@ class _GroupSearch:
         for around in product(*(_spread(self.sizes(loop), _FEW) for loop in outer)):
             yield from ((*map(Cut, outer, around), Cut(last, size)) for size in _spread(self.sizes(last), _MANY))
 
-    def boxes(self, nest: Nest, form: Form) -> Boxes:
+    def costs(self, nest: Nest, form: Form) -> NestCosts:
         """With these cuts on the last hop."""
-        hops = hops_with(self.analysis, nest, self.outer)
-        return boxes_of(self.analysis, hops, dict.fromkeys(self.analysis.inner, form))
+        return self.known.nest(self.outer, nest, form)
 
     def sizes(self, loop: str) -> Sequence[int]:
         """Of a loop of the sink, from two tiles on; largest first."""
@@ -207,7 +170,7 @@ class _GroupSearch:
         """
         result, least = list[int](), float("inf")
         for size in reversed(self.sizes(loop)):
-            computes = float(compute_cycles(self.boxes((Cut(loop, size),), "rolling")).sum())
+            computes = self.costs((Cut(loop, size),), "rolling").computing
             if computes < least:
                 result, least = [size, *result], computes
         return result
@@ -216,9 +179,8 @@ class _GroupSearch:
         """Whether there is room where these loops are cut as small as can be."""
         multiples = self.analysis.sink.space.kernel.multiples
         nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
-        boxes = _copied(self.boxes(nest, "rolling"))
-        needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(self.analysis, nest), len(boxes.hops) - 1)
-        return needed <= self.analysis.available_bytes()
+        costs = self.costs(nest, "rolling")
+        return costs.held_bytes + costs.copied_bytes <= self.analysis.available_bytes()
 
 
 def score(cost: HopCost, weight: float) -> float:
@@ -228,11 +190,6 @@ def score(cost: HopCost, weight: float) -> float:
 
 def _score(cycles: float, moved: float, weight: float) -> float:
     return cycles * (1 + weight * min(moved, MOST_TRAFFIC))
-
-
-def _held_bytes(boxes: Boxes, sums: Sums) -> int:
-    """What the region takes beside what it copies."""
-    return scratchpad_bytes(boxes, ((),) * len(boxes.hops), sums, len(boxes.hops) - 1)
 
 
 def _spread(choices: Sequence[int], most: int) -> list[int]:
@@ -245,18 +202,6 @@ def _spread(choices: Sequence[int], most: int) -> list[int]:
         if size <= result[-1] * ratio * 1.01 and size > choices[-1] / ratio * 0.99:
             result.append(size)
     return [*result, choices[-1]]
-
-
-def _copied(boxes: Boxes) -> Boxes:
-    """With copies over the last hop that are as seldom as one buffer allows."""
-    copies = {
-        key_of(member.step.name, item.name): Copy(
-            level=max(boxes.copy_level_of(number, item.name) - boxes.starts[-2], 0)
-        )
-        for number, member in enumerate(boxes.analysis.members)
-        for item in member.space.copied
-    }
-    return replace(boxes, hops=(*boxes.hops[:-1], replace(boxes.hops[-1], copies=copies)))
 
 
 def _doubled(
@@ -277,22 +222,6 @@ def _doubled(
             left -= sizes_each[at]
     hop = replace(boxes.hops[-1], copies={crossing.key: crossing.copy for crossing in chosen})
     return replace(boxes, hops=(*boxes.hops[:-1], hop)), (*map(tuple, outer), tuple(chosen))
-
-
-def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
-    return all(crossing.legal and not crossing.fault for here in traffic for crossing in here)
-
-
-def _multiples(analysis: RegionAnalysis, boxes: Boxes) -> bool:
-    """Whether every step is called with trips that its kernel takes."""
-    for member, runs in zip(analysis.members, boxes.runs, strict=True):
-        for loop, grain in member.space.kernel.multiples.items():
-            if grain > 1 and loop in runs:
-                low, high = runs[loop]
-                extent = member.space.extents[loop]
-                if (low % grain).any() or ((high % grain) * (high != extent)).any():
-                    return False
-    return True
 
 
 def outer_hops(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple[Hop, ...]]:

@@ -173,9 +173,10 @@ class StepTilings:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
             return StepTiling(hops=(), cycles=cycles)
-        key = tuple(
+        tiles = tuple(
             (hop_tiling.key, hop_tiling.hop.nest, copies_by_operand(hop_tiling.hop)) for hop_tiling in hop_tilings
         )
+        key = tiles, hop_tilings[-1].space.engine.dma_core
         if key not in self._costs:
             self._costs[key] = self._played(index, hop_tilings)
         cost = self._costs[key]
@@ -302,18 +303,21 @@ class StepTilings:
         taken: _Taken,
         beat: Sequence[EstimatedTiling] = (),
     ) -> Sequence[EstimatedTiling]:
-        """The tilings of a space in what is left of its room; for `beat` see `Find`."""
+        """The tilings of a space in what is left of its room; for `beat` see `Find`.
+
+        All of its room is asked for first: what is found there mostly fits in what is left of it, whatever that is.
+        """
         space, key = spaces
         whole = inf if space.available_bytes is None else float(space.available_bytes)
-        space = _less(space, taken.of(memories.inner))
-        room = inf if space.available_bytes is None else float(space.available_bytes)
+        room = whole - taken.of(memories.inner)
         question = key, tuple(tiling.score for tiling in beat)
         answers = self._known.setdefault(question if self.steady else (question, room, index), [])
-        for answer in answers:
-            if answer.used_bytes <= room <= answer.available_bytes:
-                break
-        else:
-            answer = self._searched(index, memories, outer, (space, key), room, beat)
+        answer = _that_holds(answers, room)
+        if answer is None and self.steady and all(known.available_bytes != whole for known in answers):
+            answers.append(self._searched(index, memories, outer, (space, key), whole, beat))
+            answer = _that_holds(answers, room)
+        if answer is None:
+            answer = self._searched(index, memories, outer, (_with_room(space, room), key), room, beat)
             answers.append(answer)
         if whole < inf:
             taken.holds(memories.inner, whole - answer.available_bytes, whole - max(answer.used_bytes, 0))
@@ -344,13 +348,14 @@ class StepTilings:
         return self._tables[key]
 
 
-def _less(space: TilingSpace, taken: int) -> TilingSpace:
-    """The same with less room."""
-    return (
-        replace(space, available_bytes=space.available_bytes - taken)
-        if taken and space.available_bytes is not None
-        else space
-    )
+def _that_holds(answers: Sequence[_KnownTilings], room: float) -> _KnownTilings | None:
+    """What is found in so much room, where one of the answers tells."""
+    return next((known for known in answers if known.used_bytes <= room <= known.available_bytes), None)
+
+
+def _with_room(space: TilingSpace, room: float) -> TilingSpace:
+    """The same with so much room."""
+    return space if space.available_bytes in (None, room) else replace(space, available_bytes=int(room))
 
 
 def copies_by_operand(hop: Hop) -> tuple[tuple[str, Copy], ...]:

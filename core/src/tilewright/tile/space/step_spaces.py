@@ -223,6 +223,7 @@ def _moving(access: Access, operand: str, cuts: tuple[Loop, ...]) -> tuple[str, 
 
 class SpaceSignature:
     """What decides the best tiling of a space, the room apart: equal for spaces that have the same one in as much room.
+    Who starts copies is no part of it: the search does not ask, only the clocks of what it finds do.
 
     It is looked up far more often than it is made, so it is worked out and hashed once; and not before: of tiles that
     are decided nobody asks for it.
@@ -245,7 +246,7 @@ class SpaceSignature:
     def calls(self) -> Hashable:
         """What decides the cycles and the scratch of any call: on an engine, whoever starts copies for it."""
         hash(self)
-        return self._decisive[:2], replace(self._space.engine, dma_core=False)
+        return self._decisive[:3]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SpaceSignature):
@@ -267,7 +268,7 @@ def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
     return (
         call_signature(space.kernel, space.site, space.access, space.extents),
         space.operations,
-        space.engine,
+        replace(space.engine, dma_core=False) if space.engine.dma_core else space.engine,
         space.around,
         space.copied,
         space.grain,
