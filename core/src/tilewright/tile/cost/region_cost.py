@@ -81,7 +81,7 @@ def hop_costs(
 def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
     """What the steps of a region take once, however large its tiles are."""
     total, tiles = _beside_nothing(boxes), _tiles(boxes, len(boxes.hops) - 1)
-    for member in boxes.analysis.members:
+    for number, member in enumerate(boxes.analysis.members):
         engine, kernel = member.space.engine, member.space.kernel
         total += engine.step_cycles + kernel.step_cycles
         if engine.code_cycles:
