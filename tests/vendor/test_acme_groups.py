@@ -103,7 +103,7 @@ def model(nodes: list[Any], shape: list[int], inputs: str = "x") -> bytes:
     limits = [numpy_helper.from_array(np.int8(value), f"at{value}") for value in (-100, 90)]
     ends = [[helper.make_tensor_value_info(n, TensorProto.INT8, shape) for n in names] for names in (inputs, "z")]
     graph = helper.make_graph(nodes, "g", *ends, limits)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+    return bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString())
 
 
 def deployed(text: bytes, kernel: Any, options: Options | None = None) -> Deployment:
@@ -143,7 +143,7 @@ def cycles_of(plan: Deployment, folder: Path) -> float:
     job = Job(artifact=artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=({"x": X},))
     found = RUNNER.run(job, folder)
     np.testing.assert_array_equal(found.outputs[0]["z"], np.abs(np.clip(X, -100, 90)))
-    return found.counts["cycles"]
+    return float(found.counts["cycles"])
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def random_chain(seed: int) -> Deployment:
     for number in range(1, count + 1):
         op, after = chance.choice(("MaxPool", "MaxPool", "Neg", "Max")), "z" if number == count else f"v{number}"
         inputs = [value, "o"] if op == "Max" else [value]
-        windows = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]} if op == "MaxPool" else {}
+        windows: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]} if op == "MaxPool" else {}
         nodes.append(helper.make_node(op, inputs, [after], f"s{number}", **windows))
         value = after
     used = "xo" if any("o" in node.input for node in nodes) else "x"
