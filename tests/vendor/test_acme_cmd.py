@@ -225,7 +225,7 @@ def test_the_same_plan_again_has_the_same_commands() -> None:
     assert first == second
 
 
-def test_a_saved_plan_with_other_places_gets_other_commands(tmp_path: Path) -> None:
+def test_a_saved_plan_keeps_its_commands(tmp_path: Path) -> None:
     plan = deployed(machine("one memory"))
     plan.export_state(tmp_path)
     again = deployed(machine("one memory")).import_state(tmp_path)
