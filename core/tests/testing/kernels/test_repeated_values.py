@@ -47,7 +47,7 @@ def test_what_is_right_has_no_fault(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_uses_an_input_for_its_own_sums_is_found_where_both_are_one(tmp_path: Path) -> None:
-    """It negates A while it works, subtracts nothing of B, and puts A back: right as long as B is another."""
+    """It doubles A while it works and puts it back: right as long as B is another value."""
     careless = adding(NEGATED.replace("-a[i]", "2.0f * a[i]"), NEGATED.replace("-a[i]", "a[i] / 2.0f"))
     careless = replace(careless, source=careless.source.replace("a[i] + b[i]", "a[i] / 2.0f + b[i]"))  # type: ignore[union-attr]
     found = faults(careless, tmp_path)
