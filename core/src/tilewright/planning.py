@@ -66,7 +66,7 @@ class Planning:
     imported: Graph | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     chains: bool = True  # whether kernels that compute several nodes as one may be bound
-    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # see `TilingRequest`
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # of other plans: see `Planner`
 
     @cached_property
     def planner(self) -> Planner:
@@ -84,7 +84,7 @@ class Planning:
             optimize=self.options.optimize,
             recompute=self.options.recompute,
             choose_constant_copies=self.options.choose_constant_copies,
-            layers=Layers(operators=self.registry.operators),
+            layers=self.known.setdefault("layers", Layers(operators=self.registry.operators)),
             chains=self.chains,
             known=self.known,
         )
