@@ -27,7 +27,7 @@ from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.limits import limits_of_results
 from tilewright_siracusa.kernels.sources import c_fragment, c_template
 from tilewright_siracusa.neureka import packing
-from tilewright_siracusa.neureka.finishing import LANES, finish_cycles, limit_of_finished, pick_cycles
+from tilewright_siracusa.neureka.finishing import LANES, START, finish_cycles, limit_of_finished, pick_cycles
 from tilewright_siracusa.neureka.layers import (
     EngineLayer,
     conv_layer,
@@ -121,6 +121,11 @@ def _job(tile: TileShape) -> Job:
 
 def _cycles(tile: TileShape) -> float:
     return job_cycles(_job(tile))
+
+
+def _next_cycles(tile: TileShape) -> float:
+    """Of a job that leaves nothing: until the next one begins, which a core starts meanwhile."""
+    return max(job_cycles(_job(tile)), START)
 
 
 def _left_bytes(tile: TileShape) -> int:
@@ -343,7 +348,7 @@ def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tu
             pack=_pack,
             scratch_bytes=_left_bytes if finish else lambda tile: 0,
             multiples={outputs: step},
-            cycles=_cycles,
+            cycles=_cycles if finish else _next_cycles,
             describe=_described,
             values=_values,
             source=source,
