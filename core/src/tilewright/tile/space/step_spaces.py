@@ -61,9 +61,7 @@ def step_space(
         around=visit.around,
         cuts=cuts,
         copied=tuple(
-            _copied_operand(
-                operand, path, access, cuts, visit.rooms.get(operand.name), padded=machine.has_padding(operand)
-            )
+            _copied_operand(machine, operand, path, access, cuts, visit.rooms.get(operand.name))
             for operand in operands
             if 0 not in operand.shape and (path := machine.path(operand, binding.kernel, near)) is not None
         ),
@@ -178,17 +176,14 @@ def _separated(
 
 
 def _copied_operand(
+    machine: ScheduledMachine,
     operand: StepOperand,
     path: CopyPath,
     access: Access,
     cuts: tuple[Loop, ...],
     room: tuple[int, ...] | None,
-    *,
-    padded: bool,
 ) -> CopiedOperand:
-    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives.
-    `padded`: what it is in has room behind its last byte.
-    """
+    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives."""
     made = CopiedOperand(
         name=operand.name,
         written=operand.written,
@@ -199,7 +194,7 @@ def _copied_operand(
         loops=_moving(access, operand.name, cuts),
         steps=strided_copy(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes, path),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
-        padded=room is not None or padded,
+        padded=room is not None or machine.has_padding(operand),
         in_tile=room is not None,
     )
     return replace(made, whole=True) if _is_partial(made, access) and room in (None, operand.shape) else made
