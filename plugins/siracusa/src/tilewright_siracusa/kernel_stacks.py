@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-FARTHER_BYTES = 144  # of copies to and from the external RAM, more than of those within the cluster
+FARTHER_BYTES = 64  # copies to and from the external RAM, beyond the deepest kernel of the trained networks
 
 KERNEL_BYTES: Mapping[str, int] = {
     "portable.average_pool_f32": 384,
