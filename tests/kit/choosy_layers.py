@@ -68,37 +68,40 @@ def grouped_layers() -> tuple[Sample, ...]:
 
 
 def shifted_layers() -> tuple[Sample, ...]:
-    """A convolution, a depthwise one and a dense layer, of unsigned bytes, whose sums are multiplied and shifted."""
+    """Convolutions of 3x3, depthwise and 1x1, and a dense layer, of unsigned bytes; sums are multiplied and shifted."""
     rng = np.random.default_rng(6)
     rounding = MultiplyShift(multiplier=tuple(range(1, 9)), shift=(18,))
     requant = Requant(scale=tuple(m / 2**18 for m in range(1, 9)), zero_point=0, low=0, high=255, rounding=rounding)
     image, bias = byte_array(rng, DType.U8, (1, 8, 9, 9), saturated=False), np.arange(8, dtype=np.int32)
     window = {
         **_IMAGE,
-        "pads": (1, 1, 1, 1),
         "requant": requant,
         "x_zero_point": 0,
         "pad_value": 0,
         "output_type": "u8",
         "w_zero_point": (0,),
     }
-    weights = [byte_array(rng, DType.I8, (8, depth, 3, 3), saturated=False) for depth in (8, 1)]
+    taps = {"": (8, 8, 3, 3), " depthwise": (8, 1, 3, 3), " point": (8, 8, 1, 1)}
+    weights = {kind: byte_array(rng, DType.I8, shape, saturated=False) for kind, shape in taps.items()}
     dense = (image[0, :, :, 0].T.copy(), byte_array(rng, DType.I8, (8, 8), saturated=False), bias)
     product = {"a_zero_point": 0, "b_zero_point": (0,), "requant": requant, "output_type": "u8"}
     return (
-        Sample(
-            op="QConv",
-            kind="shifted",
-            inputs=(image, weights[0], bias),
-            attributes={**window, "group": 1},
-            constants=(1, 2),
-        ),
-        Sample(
-            op="QConv",
-            kind="shifted depthwise",
-            inputs=(image, weights[1], bias),
-            attributes={**window, "group": 8},
-            constants=(1, 2),
+        *(
+            Sample(
+                op="QConv",
+                kind=f"shifted{kind}" + (" strided" if stride > 1 else ""),
+                inputs=(image, of_kind, bias),
+                attributes={
+                    **window,
+                    "group": 8 // of_kind.shape[1],
+                    "kernel_shape": of_kind.shape[2:],
+                    "pads": (of_kind.shape[2] // 2,) * 4,
+                    "strides": (stride, stride),
+                },
+                constants=(1, 2),
+            )
+            for kind, of_kind in weights.items()
+            for stride in (1, 2)
         ),
         Sample(op="QGemm", kind="shifted", inputs=dense, attributes=product, constants=(1, 2)),
     )

@@ -90,8 +90,8 @@ TW_XP_APART void ${function}_part(const tw_neureka_area *part, const tw_neureka_
     }
 }
 
-/* `table` has for each channel ${"a multiplier" if shift else "the bits of a scale"}, and an addend for each way in which a window leaves the image. Of channels that are
- * not whole fours some are computed twice. */
+/* `table` has for each channel ${"a multiplier" if shift else "the bits of a scale"}, and an addend for each way in
+ * which a window leaves the image. Of channels that are not whole fours some are computed twice. */
 TW_KERNEL void ${function}(tw_neureka_sums p, const int32_t *sums, const int32_t *table, uint8_t *y)
 {
     const int32_t channels = (p.outputs < 4) ? p.outputs : 4;
