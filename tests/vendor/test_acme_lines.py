@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from networks import NETWORKS, network_file, vectors_file
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.programs.runner import Job
+from tilewright.runners.twin import TwinRunner
+from tilewright.testing.cluster import registry_for
 
 SLOW = ("resnet8_int8", "vww_int8")  # of the same layers as others
 ALL = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in NETWORKS]
@@ -47,6 +56,31 @@ def test_everything_that_is_copied_is_whole_lines(site: Any, tmp_path: Path) -> 
     assert sum(moved) > 0
     assert [size for size in moved if size % LINE_BYTES] == []
     assert "tw_rt_copy_3d" in (tmp_path / "out" / "tw_rt.h").read_text(encoding="ascii")
+
+
+@pytest.fixture(name="lines")
+def _lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    monkeypatch.syspath_prepend(str(PROJECT))
+    yield __import__("acme_lines").ACME_LINES
+
+
+@pytest.mark.slow
+def test_two_queues_are_faster_by_as_much_as_is_estimated(lines: Platform, tmp_path: Path) -> None:
+    assert {path.queues for path in lines.copies} == {2}
+    one_queue = replace(lines, copies=tuple(replace(path, queues=1) for path in lines.copies))
+    clocks = []
+    for platform in (one_queue, lines):
+        options = Options(memory={"pad": 20 << 10})
+        plan = Deployment(network_file("ad_int8"), platform.name, options, registry_for(platform))
+        with np.load(vectors_file("ad_int8")) as archive:
+            inputs = {name: archive[f"set0/in/{name}"] for name in plan.inputs}
+        job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=False)
+        result = TwinRunner(seeds=(2,)).run(job, tmp_path)
+        clocks.append((sum(group.cycles for group in plan.tiled.groups), result.counts["cycles"]))
+        assert clocks[-1][1] == pytest.approx(clocks[-1][0], rel=0.03)
+    estimated, measured = (before - after for before, after in zip(*clocks, strict=True))
+    assert measured > 0.02 * clocks[0][1]
+    assert measured == pytest.approx(estimated, rel=0.2)
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ import pytest
 
 from tilewright.ir.machines.platform import CopyPath, Memory, Platform
 from tilewright.ir.programs.runner import Job
-from tilewright.runners.twin_machine import FIRST_ADDRESS, GAP, TwinMachine, engine_names, engine_of, machine_of
+from tilewright.runners.twin import _spans
+from tilewright.runners.twin_machine import FIRST_ADDRESS, GAP, TwinMachine, _path, engine_names, engine_of, machine_of
 from tilewright.testing.cluster import CLUSTER
 
 
@@ -59,6 +60,15 @@ def test_steps_and_cores_of_a_program_for_no_team(toy: Any) -> None:
 
 def test_engines() -> None:
     assert engine_names(CLUSTER) == ("copies of l1",)
+
+
+def test_what_is_in_another_queue_has_a_track_of_its_own(toy: Any) -> None:
+    wide = replace(CLUSTER, copies=tuple(replace(path, queues=3) for path in CLUSTER.copies))
+    paths = tuple(_path(path, wide, engine_names(wide)) for path in wide.copies)
+    assert [path.queues for path in paths] == [3, 3, 3]
+    machine = replace(machine_of(job_of(toy)), paths=paths, engines=engine_names(wide))
+    lines = [f"C 0 {begin} {begin + 9} 64 2 0 {queue}".split() for begin, queue in ((0, 0), (3, 2))]
+    assert [span.track for span in _spans(lines, ("a", "b"), machine)] == ["copies of l1", "copies of l1, queue 3"]
 
 
 def test_an_engine_belongs_to_the_end_near_the_cores() -> None:

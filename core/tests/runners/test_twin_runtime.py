@@ -102,6 +102,18 @@ def test_a_correct_program_is_correct_in_every_order(tmp_path: Path, flags: tupl
 
 
 @pytest.mark.slow
+def test_transfers_in_two_queues_move_at_the_same_time(tmp_path: Path) -> None:
+    """B arrives while A0 does, which is longer; further queues have nothing to do."""
+    for queues in (2, 4):
+        build(mutated("QUEUES = 1", f"QUEUES = {queues}"), tmp_path)
+        (tmp_path / "costs.txt").write_text(COSTS)
+        for seed, mode in RUNS:
+            run = execute(tmp_path, seed, mode)
+            assert (run.status, run.fault, run.output) == (0, "", expected()), run.said
+            assert run.report["cycles"] == 100 + 5 * 384 + 110
+
+
+@pytest.mark.slow
 def test_a_correct_program_has_no_races(tmp_path: Path) -> None:
     build(PROGRAM, tmp_path, THREAD)
     for seed in (0, 1):

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { M = 40, K = 24, N = 16, ROWS = 8, TILES = M / ROWS };
+enum { M = 40, K = 24, N = 16, ROWS = 8, TILES = M / ROWS, QUEUES = 1 };
 
 static twin_arena arenas[] = {
     {"l2", 0u, M * K + N * K + M * N * 4, 0x1c000000u, 0, NULL, 0u, NULL},
@@ -13,7 +13,10 @@ static twin_arena arenas[] = {
     {"flash", 2u, 64u, 0x20000000u, 1, NULL, 0u, NULL},
 };
 static const twin_tile tiles[] = {{1u, 0u, N * K + 2 * ROWS * K + 2 * ROWS * N * 4}};
-static const twin_path paths[] = {{"l2 -> l1", 0u, 1u, 0u, 4096u, 4u, 2u, 4u}, {"l1 -> l2", 1u, 0u, 0u, 4096u, 4u, 2u, 4u}};
+static const twin_path paths[] = {
+    {"l2 -> l1", 0u, 1u, 0u, 4096u, 4u, 2u, 4u, QUEUES},
+    {"l1 -> l2", 1u, 0u, 0u, 4096u, 4u, 2u, 4u, QUEUES},
+};
 static const char *const memories[] = {"l2", "l1", "flash"};
 static const char *const steps[] = {"product"};
 static const uint32_t queues[] = {1u};

@@ -21,8 +21,10 @@ def copy_cycles(size_bytes: int, rows: int) -> float:
 
 
 def path(source: str, target: str) -> CopyPath:
-    """Four commands under way."""
-    return CopyPath(source=source, target=target, align=LINE_BYTES, dimensions=3, channels=4, cycles=copy_cycles)
+    """Four commands under way, two of which move lines at the same time."""
+    return CopyPath(
+        source=source, target=target, align=LINE_BYTES, dimensions=3, channels=4, queues=2, cycles=copy_cycles
+    )
 
 
 ACME_LINES = Platform(

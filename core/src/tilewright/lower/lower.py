@@ -12,7 +12,7 @@ from tilewright.c_text.identifiers import demand_prefix
 from tilewright.ir.code_fragments import CodeFragment, ordered
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
-from tilewright.ir.machines.routes import copy_grain
+from tilewright.ir.machines.routes import copy_grain, most_in_flight
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.programs.program import KernelLicence, Program, waits_in
 from tilewright.ir.programs.statements import StepCall
@@ -24,7 +24,6 @@ from tilewright.lower.steps.persistent import copies_at_start, state_initialiser
 from tilewright.lower.steps.step_ending import Ending
 from tilewright.lower.steps.whole_step import Lowered, lower_step
 
-MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
 TILES = ("ranges", "tiles", "windows", "transfers")  # the C of all programs that move tiles
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
@@ -77,7 +76,7 @@ def _steps(
     if not is_team(tiled.scheduled.bound.platform):
         return _alone(context, operators, prefix)
     made = [step for region in tiled.regions for step in lower_region(region, context)]
-    most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
+    most = most_in_flight(tiled.scheduled.bound.platform.copies)
     transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
     helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
     if any(path.dimensions > 2 for path in tiled.scheduled.bound.platform.copies):

@@ -282,9 +282,10 @@ def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: TwinMa
     for kind, *fields in lines:
         numbers = [int(field) for field in fields]
         if kind == "C":
-            path, begin, end, size, rows, step = numbers
+            path, begin, end, size, rows, step, queue = numbers
+            engine = machine.engines[machine.paths[path].engine]
             yield TimeSpan(
-                track=machine.engines[machine.paths[path].engine],
+                track=f"{engine}, queue {queue + 1}" if queue else engine,
                 name=machine.paths[path].name,
                 step=names[min(step, len(names) - 1)],
                 begin=begin,

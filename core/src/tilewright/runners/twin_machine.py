@@ -53,6 +53,7 @@ class Path:
     align: int
     dimensions: int
     channels: int
+    queues: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def machine_of(job: Job, *, dma_core: bool = False) -> TwinMachine:
 
 
 def engine_names(platform: Platform) -> tuple[str, ...]:
-    """What copies, one transfer at a time: one engine for each memory on the inner side of a path."""
+    """What copies: one engine for each memory on the inner side of a path."""
     return tuple(dict.fromkeys(engine_of(path, platform) for path in platform.copies))
 
 
@@ -129,6 +130,7 @@ def _path(path: CopyPath, platform: Platform, engines: Sequence[str]) -> Path:
         align=path.align,
         dimensions=path.dimensions,
         channels=path.channels,
+        queues=path.queues,
     )
 
 

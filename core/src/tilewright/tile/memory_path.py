@@ -126,14 +126,17 @@ class Transfers:
         """All bytes together."""
         return self.run_bytes * self.rows * self.count
 
+    @property
+    def number(self) -> int:
+        """How many the path makes of them."""
+        return self.count * self.pieces
+
     def cycles(self, path: CopyPath) -> float:
         """The time of all of them, one after the other."""
         if not self.size_bytes:
             return 0.0
         moved_bytes = self.run_bytes * self.rows
-        return (
-            self.count * self.pieces * path.cycles(ceil_div(moved_bytes, self.pieces), ceil_div(self.rows, self.pieces))
-        )
+        return self.number * path.cycles(ceil_div(moved_bytes, self.pieces), ceil_div(self.rows, self.pieces))
 
 
 def transfers(

@@ -44,6 +44,10 @@ def test_what_is_sound_has_no_fault() -> None:
         ({"copies": (CopyPath(source="rom", target="ram", align=12),)}, "with align=12: a power of two is needed"),
         ({"copies": (CopyPath(source="rom", target="ram", align=32),)}, "memory 'ram' begins at multiples of 16"),
         ({"copies": (CopyPath(source="rom", target="ram", dimensions=4),)}, "dimensions=4: there are 1, 2 and 3"),
+        ({"copies": (CopyPath(source="rom", target="ram", queues=0),)}, "queues=0: a number of transfers, 1 or more"),
+        ({"copies": (CopyPath(source="rom", target="ram", queues=1.5),)}, "with queues=1.5: a number of transfers"),
+        ({"copies": (CopyPath(source="rom", target="ram", channels=3, queues=4),)}, "queues=4: at most 3 are in"),
+        ({"copies": (CopyPath(source="rom", target="ram", channels=99, queues=17),)}, "at most 16 are in flight"),
         ({"options": (Option(name="a", help="", default="c", choices=("b",)),)}, "default 'c', which is not among"),
     ],
 )  # fmt: skip

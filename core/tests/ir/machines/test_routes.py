@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.ir.machines.routes import copy_grain, crossed, path_between, route
+from tilewright.ir.machines.routes import copy_grain, crossed, most_in_flight, path_between, route
 from tilewright.testing.cluster import CLUSTER, copy_path
 
 
@@ -15,6 +15,12 @@ def test_routes_are_the_shortest_and_may_not_exist() -> None:
     assert route(long, "d", "a") is None
     assert path_between(long, "b", "c") == copy_path("b", "c") or path_between(long, "b", "c") is long.copies[1]
     assert path_between(long, "b", "d") is None
+
+
+def test_a_program_has_no_more_in_flight_than_any_path_allows() -> None:
+    assert most_in_flight(()) == 16
+    assert most_in_flight([replace(copy_path("a", "b"), channels=40)]) == 16
+    assert most_in_flight([replace(copy_path("a", "b"), channels=3), copy_path("b", "a")]) == 3
 
 
 def test_what_copies_bring_operands_into_is_on_the_way_to_the_scratchpad() -> None:

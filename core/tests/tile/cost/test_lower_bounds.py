@@ -48,6 +48,8 @@ def test_a_step_takes_its_computation_and_one_call_or_its_copies(sum_in: Any) ->
     assert least_cycles_of(space) == CALL_CYCLES + 48 / 12
     slow = replace(space, copied=tuple(replace(one, path=slowed(one.path)) for one in space.copied))
     assert least_cycles_of(slow) == 3 * 1000
+    wide = replace(slow, copied=tuple(replace(one, path=replace(one.path, queues=2)) for one in slow.copied))
+    assert least_cycles_of(wide) == 3 * 1000 / 2
 
 
 def slowed(path: Any) -> Any:
@@ -71,9 +73,11 @@ def test_every_tile_has_its_call(sum_in: Any) -> None:
     assert more - one == pytest.approx(2 * CALL_CYCLES * (1 + TRAFFIC))
 
 
+@pytest.mark.parametrize("queues", [1, 3])
 @pytest.mark.parametrize(("room_bytes", "split"), [(500, True), (4000, True), (4000, False), (9000, False)])
-def test_no_tiling_goes_below(room_bytes: int, split: bool) -> None:
+def test_no_tiling_goes_below(room_bytes: int, split: bool, queues: int) -> None:
     space = product_in(room_bytes, split=split)
+    space = replace(space, copied=tuple(replace(one, path=replace(one.path, queues=queues)) for one in space.copied))
     search = TilingSearch(space, "auto")
     bounds = bounds_of(search, search.points)
     numbers = range(0, len(bounds), 9 if split else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,17 @@ def played(pools: Any, computes: list[float], **copies: Copy) -> Any:
     return cost
 
 
+def in_queues(pools: Any, queues: int, **changes: Any) -> Any:
+    """The same where the copies of all operands move in so many queues."""
+
+    def widened(space: Any) -> Any:
+        copied = (replace(item, path=replace(item.path, queues=queues, **changes)) for item in space.copied)
+        return replace(space, copied=tuple(copied))
+
+    members = tuple(replace(member, spaces=tuple(map(widened, member.spaces))) for member in pools.analysis.members)
+    return SimpleNamespace(analysis=replace(pools.analysis, members=members), region=pools.region)
+
+
 def test_with_one_buffer_each_nothing_overlaps(pools: Any) -> None:
     """A window is fetched when the one before was used, and an output written when the one before has left."""
     cost = played(pools, [1000.0, 1000.0, 1000.0])
@@ -49,6 +61,26 @@ def test_with_two_buffers_the_next_window_comes_meanwhile(pools: Any) -> None:
     two = Copy(level=1, buffers=2)
     cost = played(pools, [1000.0, 1000.0, 1000.0], aX=two, cY=two)
     assert cost.total_cycles == IN[0] + 3000 + OUT[2]
+
+
+def test_in_two_queues_a_window_comes_while_a_result_leaves(pools: Any) -> None:
+    """With one buffer each, the next window and the result are under way together; the cores wait for both."""
+    pools = in_queues(pools, 2)
+    cost = played(pools, [1000.0, 1000.0, 1000.0])
+    assert cost.copy_cycles == sum(IN) + sum(OUT)
+    assert cost.total_cycles == IN[0] + 3000 + max(IN[1], OUT[0]) + max(IN[2], OUT[1]) + OUT[2]
+    two = Copy(level=1, buffers=2)
+    slow = played(pools, [0.0, 0.0, 0.0], aX=two, cY=two)
+    assert slow.total_cycles < played(in_queues(pools, 1), [0.0, 0.0, 0.0], aX=two, cY=two).total_cycles
+
+
+def test_in_enough_queues_the_rows_of_a_window_come_together(pools: Any) -> None:
+    """Where a path takes one row at once, a window of two channels is two transfers."""
+    flat = {queues: played(in_queues(pools, queues, dimensions=1), [0.0] * 3) for queues in (1, 2, 4)}
+    assert [cost.copy_cycles for cost in flat.values()] == [flat[1].copy_cycles] * 3
+    assert flat[1].total_cycles == flat[1].copy_cycles
+    assert flat[1].total_cycles == 2 * flat[2].total_cycles
+    assert flat[2].total_cycles > flat[4].total_cycles
 
 
 def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_way(pools: Any) -> None:

@@ -55,6 +55,14 @@ def test_with_room_for_one_tile_of_each_nothing_is_hidden(sum_in: Any) -> None:
     assert found.score == pytest.approx(found.cycles * (1 + TRAFFIC))
 
 
+def test_in_two_queues_both_operands_come_together(sum_in: Any) -> None:
+    """With one buffer each: two windows come, and one goes while the next two do, all three in two queues."""
+    space = sum_in(3 * TILE)
+    wide = replace(space, copied=tuple(replace(one, path=replace(one.path, queues=2)) for one in space.copied))
+    compute = tile_cycles(space, {"_lead1": 3, "_lead0": 8})
+    assert best(wide).cycles == pytest.approx(2 * compute + EACH + 1.5 * EACH + EACH)
+
+
 def test_second_buffers_hide_what_is_copied_meanwhile(sum_in: Any) -> None:
     """As many as there is room for: each hides one transfer, until all of a change of tiles is behind computation."""
     one, two, three = (best(sum_in((3 + more) * TILE), "double" if more == 3 else "auto") for more in (0, 1, 3))
@@ -159,12 +167,21 @@ def test_many_operands_take_no_more_arrays_than_few(joined: Any) -> None:
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto", "double"]), st.booleans(), st.booleans())
+@given(
+    layers(),
+    st.integers(64, 4096),
+    st.sampled_from(["single", "auto", "double"]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([1, 2, 4]),
+)
 def test_no_size_is_better_than_its_floor_and_none_is_missed(
-    layer: dict[str, Any], room_bytes: int, buffering: Any, split: bool, rolls: bool
+    layer: dict[str, Any], room_bytes: int, buffering: Any, split: bool, rolls: bool, queues: int
 ) -> None:
     """Alone, few combinations are all put together; with many other sizes, only those that their floors let through."""
-    scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + room_bytes))
+    platform = cluster(RUNTIME_BYTES + room_bytes)
+    platform = replace(platform, copies=tuple(replace(path, queues=queues) for path in platform.copies))
+    scheduled = schedule_on(layer, platform)
     if not scheduled.steps:
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())

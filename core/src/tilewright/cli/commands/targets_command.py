@@ -83,6 +83,7 @@ def _facts(platform: Platform) -> dict[str, object]:
                 "align": item.align,
                 "dimensions": item.dimensions,
                 "channels": item.channels,
+                "queues": item.queues,
             }
             for item in platform.copies
         ],
@@ -112,10 +113,11 @@ def _copies(platform: Platform) -> Iterator[Table]:
     """What every path takes in one transfer, and what a transfer of 1 KiB is taken to cost."""
     if not platform.copies:
         return
-    table = [("copies", "at most", "alignment", "rows", "in flight", "1 KiB")]
+    table = [("copies", "at most", "alignment", "rows", "in flight", "moving", "1 KiB")]
     for path in platform.copies:
         most = "no limit" if path.max_bytes is None else f"{path.max_bytes:,} B"
         rows = ("one", "strided", "in planes")[path.dimensions - 1]
         cycles = f"{path.cycles(1024, 1):,.0f} cycles"
-        table.append((f"{path.source} -> {path.target}", most, f"{path.align} B", rows, f"{path.channels}", cycles))
-    yield Table(rows=table, right=(1, 4, 5), indent=2)
+        together = f"{path.channels}", f"{path.queues}"
+        table.append((f"{path.source} -> {path.target}", most, f"{path.align} B", rows, *together, cycles))
+    yield Table(rows=table, right=(1, 4, 5, 6), indent=2)

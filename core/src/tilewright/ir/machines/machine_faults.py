@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args, get_type_hints
 
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Platform
+from tilewright.ir.machines.routes import most_in_flight
 
 
 def machine_fault(machine: Platform | MemoryHierarchy) -> str:
@@ -27,6 +28,7 @@ def _faults(machine: Platform | MemoryHierarchy) -> Iterator[str]:
     for path in machine.copies:
         yield from _known(f"copies from '{path.source}' to '{path.target}'", (path.source, path.target), names)
         yield from _of_path(path, machine.memories)
+        yield from _of_queues(path, machine.copies)
     if isinstance(machine, Platform):
         yield from _of_target(machine, names)
 
@@ -66,6 +68,15 @@ def _of_path(path: CopyPath, memories: Sequence[Memory]) -> Iterator[str]:
     for memory in memories:
         if memory.name in (path.source, path.target) and memory.align % path.align:
             yield f"{ends} with align={path.align}, and memory '{memory.name}' begins at multiples of {memory.align}"
+
+
+def _of_queues(path: CopyPath, copies: Sequence[CopyPath]) -> Iterator[str]:
+    """A program has no more transfers in flight than each of its paths allows."""
+    ends, most = f"has copies from '{path.source}' to '{path.target}'", most_in_flight(copies)
+    if type(path.queues) is not int or path.queues < 1:
+        yield f"{ends} with queues={path.queues!r}: a number of transfers, 1 or more, is needed"
+    elif path.queues > max(most, 1):
+        yield f"{ends} with queues={path.queues}: at most {most} are in flight, see the channels of all copies"
 
 
 def _typed(field: str, values: object, expected: type) -> Iterator[str]:

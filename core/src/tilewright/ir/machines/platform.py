@@ -109,6 +109,7 @@ class CopyPath:
     align: int = 1  # bytes that addresses, lengths and strides are multiples of; lengths are padded
     dimensions: int = 1  # 2: rows with a stride; 3: and planes of rows, by `tw_rt_copy_3d`
     channels: int = 1  # transfers in flight
+    queues: int = 1  # of these, the transfers that move at the same time; the others wait for their turn
     cycles: Callable[[int, int], float] = lambda size_bytes, rows: 50.0 * rows + size_bytes / 8
 
 

@@ -4,9 +4,11 @@ Does not know what is copied, nor in which parts.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from tilewright.ir.machines.platform import CopyPath, Platform
+
+_MOST_TRANSFERS = 16  # that a program has in flight over one hop, whatever the machine allows
 
 
 def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:
@@ -34,6 +36,11 @@ def copy_grain(platform: Platform, memories: Collection[str] | None = None) -> i
         path for path in platform.copies if memories is None or not {path.source, path.target}.isdisjoint(memories)
     )
     return max((path.align for path in moving), default=1)
+
+
+def most_in_flight(copies: Iterable[CopyPath]) -> int:
+    """Transfers that a program has in flight over one hop; further ones wait for the oldest."""
+    return min([_MOST_TRANSFERS, *(path.channels for path in copies)])
 
 
 def crossed(platform: Platform) -> tuple[str, ...]:

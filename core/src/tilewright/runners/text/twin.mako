@@ -24,9 +24,9 @@ static const twin_tile tiles[] = {
 
 static const twin_path paths[] = {
 % for path in machine.paths:
-    {"${path.name}", ${path.source}u, ${path.target}u, ${path.engine}u, ${path.max_bytes}u, ${path.align}u, ${path.dimensions}u, ${path.channels}u},
+    {"${path.name}", ${path.source}u, ${path.target}u, ${path.engine}u, ${path.max_bytes}u, ${path.align}u, ${path.dimensions}u, ${path.channels}u, ${path.queues}u},
 % endfor
-    {"", 0u, 0u, 0u, 0u, 0u, 0u, 0u},
+    {"", 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u},
 };
 
 static const char *const memories[] = {

@@ -31,7 +31,7 @@ typedef struct {
 static struct {
     transfer flying[TWIN_MOST_IN_FLIGHT];
     uint32_t last;
-    uint64_t engine_free[TWIN_MOST_CORES];
+    uint64_t queue_free[TWIN_MOST_CORES][TWIN_MOST_IN_FLIGHT]; /* [engine][queue] */
 } copies;
 
 static uint8_t *row(const block *one, uint32_t index)
@@ -243,18 +243,28 @@ static void land(transfer *one)
     one->number = 0u;
 }
 
+/* Takes the queue that is free first. */
 static void spend(transfer *one)
 {
-    uint32_t engine = twin.machine.paths[one->path].engine;
+    const twin_path *path = &twin.machine.paths[one->path];
+    uint64_t *free_at = copies.queue_free[path->engine];
+    uint64_t start = UINT64_MAX;
+    uint32_t queue = 0u;
     if (twin_self() == UINT32_MAX) { /* before the first run: no clock runs */
         return;
     }
-    uint64_t start = twin_now() > copies.engine_free[engine] ? twin_now() : copies.engine_free[engine];
+    for (uint32_t i = 0; i < path->queues; ++i) {
+        uint64_t ready = twin_now() > free_at[i] ? twin_now() : free_at[i];
+        if (ready < start) {
+            start = ready;
+            queue = i;
+        }
+    }
     one->arrives = start + twin_transfer_cycles(one->path, one->source.bytes * one->source.rows, one->source.rows);
-    copies.engine_free[engine] = one->arrives;
+    free_at[queue] = one->arrives;
     twin_count_transfer(one->path, one->source.bytes * one->source.rows);
-    twin_event("C %u %llu %llu %u %u %u\n", one->path, (unsigned long long)start, (unsigned long long)one->arrives,
-               one->source.bytes * one->source.rows, one->source.rows, one->step);
+    twin_event("C %u %llu %llu %u %u %u %u\n", one->path, (unsigned long long)start, (unsigned long long)one->arrives,
+               one->source.bytes * one->source.rows, one->source.rows, one->step, queue);
 }
 
 static void demand_dma_core(const char *what)

@@ -33,7 +33,8 @@ typedef struct {
     uint32_t bytes;
 } twin_tile;
 
-/* From one memory to another. `engine`: what does the work, one transfer after the other. 0 is no limit. */
+/* From one memory to another. `engine`: what does the work, one transfer after the other in each of
+ * `queues`. 0 is no limit. */
 typedef struct {
     const char *name;
     uint32_t source;
@@ -43,6 +44,7 @@ typedef struct {
     uint32_t align;
     uint32_t dimensions;
     uint32_t channels;
+    uint32_t queues;
 } twin_path;
 
 typedef struct {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.machines.platform import CopyPath
+from tilewright.tile.cost.copy_queues import queues_of
 from tilewright.tile.cost.kernel_costs import least_cycles
 from tilewright.tile.space.grid import extents_to_try, tile_counts
 from tilewright.tile.space.split_reductions import accumulator_bytes
@@ -45,7 +46,7 @@ def least_cycles_of(space: TilingSpace) -> float:
         each = [(item.transfers(extents, windows.capacity), count) for extents, count in windows.classes]
         visits = sum(count for _, count in each)
         copying += sum(transfers.cycles(item.path) * count for transfers, count in each) / visits
-    return max(least_cycles(space) + space.engine.call_cycles, copying)
+    return max(least_cycles(space) + space.engine.call_cycles, copying / queues_of(space.copied))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def least_copies(space: TilingSpace, points: Integers, table: WindowTable) -> Le
     for item in space.copied:
         moved_here = _least_moved(space, item, points, table, left + rooms[item.name])
         moved, copying = moved + moved_here, copying + moved_here * cycles_each_byte(item.path)
-    return LeastCopies(moved, copying)
+    return LeastCopies(moved, copying / queues_of(space.copied))
 
 
 def _least_moved(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.plans.region import Region
+from tilewright.tile.cost.copy_queues import CopyQueues, queues_of
 from tilewright.tile.cost.footprint import largest_run, scratchpad_bytes
 from tilewright.tile.cost.job_overlap import jobs_overlap
 from tilewright.tile.cost.kernel_costs import job_and_finish
@@ -173,10 +174,14 @@ def moved_cycles(boxes: Boxes, number: int) -> float:
 
 @dataclass(slots=True)
 class _Operand:
-    """One copied operand during one visit of a hop: by window cycles and shifts, by tile the number of its window."""
+    """One copied operand during one visit of a hop: by window cycles, transfers and shifts, by tile the number of its
+    window.
+    """
 
     buffers: int
+    queues: int
     cycles: list[float]
+    transfers: list[int]
     shifts: list[float]
     window: list[int]
     first: list[bool]  # by tile: the window is new
@@ -185,7 +190,7 @@ class _Operand:
 
 
 class _Clocks:
-    """A region's program on two clocks for each hop: the cores', and that of the copies, one after the other."""
+    """A region's program on two clocks for each hop: the cores', and that of the copies, which move in queues."""
 
     def __init__(self, boxes: Boxes, traffic: Sequence[Sequence[Traffic]], computes: Numbers) -> None:
         self.boxes, self.traffic, self.computes = boxes, traffic, computes
@@ -211,7 +216,7 @@ class _Clocks:
             array[_within(at, array.shape)].tobytes()
             for here in self.traffic[hop:]
             for crossing in here
-            for array in (crossing.cycles, crossing.shifts)
+            for array in (crossing.cycles, crossing.numbers, crossing.shifts)
         ]
 
     def _visit(self, hop: int, at: tuple[int, ...]) -> float:
@@ -237,7 +242,8 @@ class _Clocks:
         starts = (
             cores.copy_start_cycles if (new_code or not cores.dma_core) and hop + 1 == len(self.boxes.hops) else 0.0
         )
-        return _simulated(computes, inputs, outputs, waiting=waiting, starts=starts, apart=cores.dma_core)
+        clocks = _Simulation(starts, queues_of(traffic.item for traffic in self.traffic[hop]))
+        return _simulated(clocks, computes, inputs, outputs, waiting=waiting, apart=cores.dma_core)
 
     def _operand(
         self, copies: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
@@ -251,7 +257,9 @@ class _Clocks:
         cores = max(1, copies.member.space.engine.cores)
         return _Operand(
             buffers=copies.copy.buffers,
+            queues=copies.item.path.queues,
             cycles=copies.cycles[_within(at, copies.cycles.shape)].reshape(-1)[picked].tolist(),
+            transfers=copies.numbers[_within(at, copies.numbers.shape)].reshape(-1)[picked].tolist(),
             shifts=(copies.shifts[_within(at, copies.shifts.shape)].reshape(-1)[picked] / cores).tolist(),
             window=numbers.tolist(),
             first=new.tolist(),
@@ -266,10 +274,11 @@ def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
 
 
 class _Simulation:
-    """How far the cores and the copy engine are, while copies `starts` for so long. Mutable, of one simulation."""
+    """How far the cores and the copies are, while a copy `starts` for so long. Mutable, of one simulation."""
 
-    def __init__(self, starts: float) -> None:
-        self.cores = self.engine = 0.0
+    def __init__(self, starts: float, queues: int) -> None:
+        self.cores = 0.0
+        self.copies = CopyQueues(queues)
         self.starts = starts
 
     def wait(self, until: float) -> None:
@@ -280,25 +289,25 @@ class _Simulation:
         """The next copy of an operand, if there is one; cores wait while it is started, unless a core `apart` does."""
         if len(operand.arrivals) < len(operand.cycles):
             self.cores += 0.0 if apart else self.starts
-            self.engine = max(self.engine, self.cores) + operand.cycles[len(operand.arrivals)]
-            operand.arrivals.append(self.engine)
+            window = len(operand.arrivals)
+            self.copies.start(self.cores, operand.cycles[window], operand.transfers[window], operand.queues)
+            operand.arrivals.append(self.copies.arrival)
 
 
 def _simulated(
+    clocks: _Simulation,
     computes: Sequence[float],
     inputs: Sequence[_Operand],
     outputs: Sequence[_Operand],
     *,
     waiting: int,
-    starts: float,
     apart: bool,
 ) -> float:
-    """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.
+    """Cycles from the first transfer to the last.
 
-    What `waiting` first tiles execute comes after the copies that were started before it. A copy `starts` for so long,
-    and cores wait meanwhile, unless a core `apart` does so while they compute.
+    What `waiting` first tiles execute comes after the copies that were started before it. Cores wait while a copy is
+    started, unless a core `apart` does so while they compute.
     """
-    clocks = _Simulation(starts)
     for operand in inputs:
         clocks.move(operand)
     for number, compute in enumerate(computes):
@@ -312,7 +321,7 @@ def _simulated(
             if operand.buffers > 1 and operand.first[number]:
                 clocks.move(operand, apart=apart)
         if number < waiting:
-            clocks.wait(clocks.engine)
+            clocks.wait(clocks.copies.arrival)
         clocks.cores += compute
         for operand in inputs:
             if operand.buffers == 1 and operand.last[number] and len(operand.arrivals) < len(operand.cycles):
@@ -321,4 +330,4 @@ def _simulated(
         for operand in outputs:
             if operand.last[number]:
                 clocks.move(operand)
-    return max(clocks.cores, clocks.engine)
+    return max(clocks.cores, clocks.copies.arrival)

@@ -70,6 +70,7 @@ class Traffic(Crossing):
 
     cycles: Numbers
     sizes: Integers  # bytes
+    numbers: Integers  # of transfers
     shifts: Numbers  # cycles that it takes one core to move the rows that stay, before this window
     legal: bool
 
@@ -146,11 +147,13 @@ def _traffic(boxes: Boxes, crossing: Crossing) -> Traffic:
     each = [item.transfers(tuple(row), crossing.capacity) for row in unique.tolist()]
     there = boxes.exists.any(axis=tuple(range(copy_level, boxes.exists.ndim)), keepdims=True).astype(np.int64)
     cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
+    numbers = np.array([transfer.number for transfer in each], np.int64)[inverse].reshape(shape)
     sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
     return Traffic(
         **{name: getattr(crossing, name) for name in _OF_CROSSING},
         cycles=(cycles * there).reshape(shape[:copy_level]),
         sizes=(sizes * there).reshape(shape[:copy_level]),
+        numbers=(numbers * there).reshape(shape[:copy_level]),
         shifts=_shifts(crossing, copied, shape).reshape(shape[:copy_level]),
         legal=not misfit_of(item, crossing.windows, crossing.capacity, held=not crossing.own),
     )

@@ -11,6 +11,7 @@ from math import ceil, inf, prod
 from tilewright.ir.access.index import Index, mentions
 from tilewright.ir.access.index_map import Box, MapAccess, Window
 from tilewright.ir.rounding import align_up
+from tilewright.tile.cost.copy_queues import queues_of
 from tilewright.tile.cost.job_overlap import may_overlap
 from tilewright.tile.cost.kernel_costs import least_cycles
 from tilewright.tile.cost.lower_bounds import ROUNDED, cycles_each_byte
@@ -33,6 +34,7 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
     """
     begin, computing, job, copying, moved = 0.0, 0.0, 0.0, 0.0, 0
     moving, overlap = moving_loops(analysis), may_overlap(analysis)
+    queues = queues_of(item for member in analysis.members for item in member.space.copied)
     for member, loops, box in zip(analysis.members, moving, _needed(analysis, moving), strict=True):
         space = member.space
         begin += space.engine.step_cycles + space.kernel.step_cycles
@@ -47,11 +49,11 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
             size = touched_bytes(space.access, item.name, item.item_bytes, box)
             copying, moved = copying + size * cycles_each_byte(item.path), moved + size
             if loops.isdisjoint(item.loops):
-                computing += _whole_cycles(member, item)
+                computing += _whole_cycles(member, item) / queues
     for hop in range(len(analysis.hops) - 1):  # where each value crosses once
         crossing = analysis.crossing(hop)
         moved += sum(touched_bytes(member.access, item.name, item.item_bytes) for member, item in crossing)
-    return LeastCost(cycles=(begin + max(computing, job, copying)) * ROUNDED, moved_bytes=moved)
+    return LeastCost(cycles=(begin + max(computing, job, copying / queues)) * ROUNDED, moved_bytes=moved)
 
 
 def _computing(member: RegionStep, extents: Mapping[str, int]) -> float:

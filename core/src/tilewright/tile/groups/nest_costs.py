@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, Tiles, key_of
 from tilewright.ir.rounding import align_up
+from tilewright.tile.cost.copy_queues import queues_of
 from tilewright.tile.cost.footprint import scratchpad_bytes
 from tilewright.tile.cost.region_cost import compute_cycles
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
@@ -108,9 +109,13 @@ class NestCosts:
     @cached_property
     def least_cycles(self) -> float:
         """What it takes if all is behind the computation but what comes first and goes last, or behind the copies."""
-        copying = max(float(sum(crossing.cycles.sum() for crossing in here)) for here in self.traffic)
+        queues = [queues_of(crossing.item for crossing in here) for here in self.traffic]
+        copying = [
+            float(sum(crossing.cycles.sum() for crossing in here)) / count
+            for here, count in zip(self.traffic, queues, strict=True)
+        ]
         ends = sum(float(crossing.cycles.flat[-1 if crossing.item.written else 0]) for crossing in self.traffic[-1])
-        return max(self.computing + ends, copying)
+        return max(self.computing + ends / queues[-1], *copying)
 
     @cached_property
     def moved_bytes(self) -> int:

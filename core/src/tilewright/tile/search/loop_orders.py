@@ -17,6 +17,7 @@ import numpy as np
 
 from tilewright.ir.access.index import mentions
 from tilewright.ir.plans.region import Copy, Cut, Hop, key_of
+from tilewright.tile.cost.copy_queues import queues_of, together
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.cost.tiling_problem import TilingProblem
 from tilewright.tile.space.grid import extents_to_try
@@ -94,6 +95,7 @@ class LoopOrders:
         priced: Priced,
     ) -> None:
         self.problem, self.orders, self.points = problem, orders, points
+        self.queues = queues_of(problem.space.copied)
         self.priced = priced  # transfers of the points, by operand, loops that are cut and loop along which rows stay
         self.computes, self.scratch, self.exposed = computes, scratch, problem.exposed(points)
         self.trips = extents_to_try(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
@@ -135,6 +137,7 @@ class LoopOrders:
             moved = moved + choice.least(choice.moved, room)
             each = each + choice.least(choice.each, room)
             copying = copying + choice.least(choice.each * choice.fetches, room)
+        each, copying = each / self.queues, copying / self.queues
         cycles = np.maximum(self.computes + each, copying + self.computes / self.above[..., -1])
         return np.where(left >= 0, self._scored(cycles, moved), np.inf)
 
@@ -308,14 +311,16 @@ class LoopOrders:
         compute = (self.computes + exposed) / above[..., -1]
         space = self.problem.space
         waits = above[..., -1] <= (0 if space.kernel.code_stays else space.engine.code_waits)
-        total: Numbers = total_of([choice.each for choice in self.choices]) + compute + once / above[..., -1]
+        inputs = together([choice.each for choice in self.choices if not choice.item.written], self.queues)
+        outputs = [choice.each for choice in self.choices if choice.item.written]
+        total: Numbers = total_of([inputs, *outputs]) + compute + once / above[..., -1]
         behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
         before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
         for level in range(1, above.shape[-1]):
             changes = above[..., level] - above[..., level - 1]
             moves = [choice.levels >= level for choice in self.choices]
-            hidden = total_of([each * moving for each, moving in zip(behind, moves, strict=True)])
-            exposed = total_of([each * moving for each, moving in zip(before, moves, strict=True)])
+            hidden = together([each * moving for each, moving in zip(behind, moves, strict=True)], self.queues)
+            exposed = together([each * moving for each, moving in zip(before, moves, strict=True)], self.queues)
             meanwhile = np.where(waits, compute + hidden, np.maximum(compute, hidden))
             total = total + changes * (meanwhile + exposed)
         return total
