@@ -51,3 +51,10 @@ def test_every_page_that_shows_a_plugin_is_about_a_hook() -> None:
 def test_every_guide_is_listed() -> None:
     index = (DOCS / "howto" / "README.md").read_text(encoding="utf-8")
     assert [path.name for path in GUIDES if f"({path.name})" not in index] == []
+
+
+def test_no_page_holds_what_cannot_be_seen() -> None:
+    unseen = {
+        page.name for page in DOCS.rglob("*.md") for sign in page.read_text("utf-8") if sign < " " and sign != "\n"
+    }
+    assert unseen == set()

@@ -19,6 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.check.plans.alignment import alignment_faults
 from tilewright.check.plans.plan import plan_faults
+from tilewright.config.memory_rules import CopyRule
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
@@ -139,6 +140,23 @@ def test_a_pin_does_not_put_them_elsewhere() -> None:
     with pytest.raises(TilewrightError) as caught:
         _ = deployed(Options(memory={"mram": 12 << 10}, pins=Decisions(memories={"first.B": "rom"}))).allocated
     assert caught.value.code == "TW5002"
+
+
+def test_a_copy_does_not_take_them_elsewhere() -> None:
+    rules = (CopyRule(pattern="*", memory="dram"),)
+    with pytest.raises(TilewrightError) as caught:
+        _ = deployed(Options(memory={"mram": 12 << 10}, constant_copies=rules)).allocated
+    assert caught.value.code == "TW5033" and "'acme.mvm' of 'first' reads B in mram only" in caught.value.message
+
+
+def test_no_copy_is_chosen_of_them() -> None:
+    machine = vendor().ACME_MVM
+    fast = tuple(
+        replace(memory, bytes_per_cycle=9.0) if memory.name == "dram" else memory for memory in machine.memories
+    )
+    options = Options(memory={"mram": 12 << 10}, choose_constant_copies=True)
+    plan = deployed(options, machine=replace(machine, memories=fast)).allocated
+    assert kernels_of(plan) == ["acme.mvm", "portable.neg", "acme.mvm"] and not plan.decisions.staged
 
 
 @pytest.mark.parametrize(

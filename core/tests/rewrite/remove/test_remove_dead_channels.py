@@ -32,7 +32,7 @@ class Net:
         """No element is zero."""
         return self.generator.choice([-3, -2, -1, 1, 2, 3], shape).astype(np.int8)
 
-    def conv(self, x: str, weights: Integers, zero_point: int = 0, group: int = 1, name: str = "") -> str:
+    def conv(self, x: str, weights: Integers, zero_point: Attribute = 0, group: int = 1, name: str = "") -> str:
         outputs, taps = weights.shape[0], weights.shape[2:]
         border = tuple(extent // 2 for extent in taps)
         attributes: dict[str, Attribute] = {
@@ -92,6 +92,16 @@ def test_a_convolution_loses_what_the_next_ignores(zero_point: int, net: Any, be
     assert widths(after) == [6, 5]
     assert len(after.nodes[0].requant().scale) == 6
     assert bench.macs(after) == 25 * (6 * 27 + 5 * 6)
+
+
+def test_weights_keep_the_zero_points_of_the_channels_that_stay(net: Any, bench: Any) -> None:
+    n = net(0)
+    second = n.weights(5, 8, 1, 1)
+    second[:, [1, 6]] = 0
+    zero_points = tuple(range(8))  # each channel's own
+    y = n.conv(n.conv(n.sketch.input("x", DType.I8, (1, 3, 5, 5)), n.weights(8, 3, 3, 3), zero_points), second)
+    after = narrowed(bench, n.sketch.finish(y))
+    assert after.nodes[0].attributes["w_zero_point"] == (0, 2, 3, 4, 5, 7)
 
 
 def test_death_spreads_backwards_through_everything_that_keeps_channels_apart(net: Any, bench: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tilewright.ir.machines.platform import CopyPath, Memory, Platform, reachable
 from tilewright.ir.machines.routes import path_between, route
-from tilewright.ir.plans.constant_homes import homes_of
+from tilewright.ir.plans.constant_homes import homes, homes_of
 from tilewright.ir.plans.decisions import Decisions, Staging
 from tilewright.ir.plans.stages import Bound
 
@@ -69,6 +69,17 @@ def needed_copies(bound: Bound) -> Mapping[str, Staging]:
     if platform.inner and _only_by(platform, source, backing) and copying(platform, backing):
         result |= {name: Staging(memory=backing) for name in bound.constants if name not in wanted}
     return result
+
+
+def misplaced_copy(bound: Bound, decisions: Decisions) -> str:
+    """Which constant cannot be copied to where it was decided, since a kernel reads it elsewhere; "" where all can."""
+    for binding in bound.bindings.values():
+        for operand, constant in binding.constants.items():
+            copy, there = decisions.staged.get(constant), homes(binding.kernel, operand, bound.platform)
+            if copy and there and copy.memory not in there:
+                reader = f"kernel '{binding.kernel.name}' of '{binding.node}' reads {operand}"
+                return f"'{constant}' cannot be copied to '{copy.memory}': {reader} in {' or '.join(there)} only"
+    return ""
 
 
 def _only_by(platform: Platform, source: str, backing: str) -> bool:

@@ -14,6 +14,7 @@ from tilewright.allocate.limits import memory_bytes
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Memory
 from tilewright.ir.plans.constant_copies import refusal
+from tilewright.ir.plans.constant_homes import homes_of
 from tilewright.ir.plans.decisions import Staging
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.rounding import align_up
@@ -42,10 +43,10 @@ class Saving:
 def savings(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[Saving]:
     """For every constant in its memory and every faster one with a limit, what a copy there saves."""
     bound = plan.tiled.scheduled.bound
-    platform = bound.platform
+    platform, settled = bound.platform, {*plan.decisions.staged, *homes_of(bound)}
     for name, array in bound.constants.items():
         reads = _reads(name, plan, operators)
-        if not reads or not array.nbytes or name in plan.decisions.staged:
+        if not reads or not array.nbytes or name in settled:
             continue
         source = platform.memory(plan.placements[name].memory)
         for target in platform.of_kind("ram"):

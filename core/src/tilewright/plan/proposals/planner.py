@@ -19,14 +19,14 @@ from tilewright.allocate.request import arrays_bytes
 from tilewright.bind import bind
 from tilewright.bind.recompute import recomputed
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
-from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
+from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error, usage_error
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Allocator, Budget
-from tilewright.ir.plans.constant_copies import needed_copies
+from tilewright.ir.plans.constant_copies import misplaced_copy, needed_copies
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.region import Region
@@ -46,6 +46,7 @@ from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import constants_alone, groups_by, tile
 
 Optimize = Literal["speed", "balanced", "ram"]
+_NO_COPY = "name other constants there: `compile --dump-after bound` lists them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +287,11 @@ class Planner:
 
 
 def _with_needed_copies(bound: Bound, decisions: Decisions) -> Decisions:
-    """With the copies of constants without which steps would not find them, where nobody has decided otherwise."""
+    """With the copies of constants without which steps would not find them, where nobody has decided otherwise.
+    TilewrightError TW5033 (exit 2): what was decided leaves a kernel nothing to read.
+    """
+    if fault := misplaced_copy(bound, decisions):
+        raise usage_error("TW5033", fault, where="--stage, or `staged` in the pinned decisions", fix=(_NO_COPY,))
     return replace(decisions, staged={**needed_copies(bound), **decisions.staged})
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Masks = dict[str, Mask]
 
+_ZERO_POINTS = ("w_zero_point", "b_zero_point")  # of weights: one, or one for each output channel
+
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:
     while masks := {name: mask for name, mask in needed_channels(graph).items() if not mask.all()}:
@@ -83,7 +85,7 @@ def _narrowed_weights(draft: Draft, node: Node, masks: Masks) -> Node:
         weight = weight.compress(source, axis=input_axis)
     if output is not None:
         weight = weight.compress(output, axis=output_axis)
-        attributes = {name: _per_channel(value, output) for name, value in attributes.items()}
+        attributes = {name: _per_channel(name, value, output) for name, value in attributes.items()}
         if group > 1:
             attributes["group"] = int(output.reshape(group, -1).any(axis=1).sum())
         if len(inputs) > 2 and inputs[2]:
@@ -94,11 +96,12 @@ def _narrowed_weights(draft: Draft, node: Node, masks: Masks) -> Node:
     return replace(node, inputs=tuple(inputs), attributes=attributes)
 
 
-def _per_channel(value: Attribute, output: Mask) -> Attribute:
-    """A requantisation with the scales of the channels that stay; other attributes as they are."""
-    if not isinstance(value, Requant):
-        return value
-    return value.of_channels([channel for channel, kept in enumerate(output) if kept])
+def _per_channel(name: str, value: Attribute, output: Mask) -> Attribute:
+    """A requantisation with the scales of the channels that stay, and their zero points; others as they are."""
+    kept = [channel for channel, stays in enumerate(output) if stays]
+    if name in _ZERO_POINTS and isinstance(value, tuple) and len(value) == output.size:
+        return tuple(value[channel] for channel in kept)
+    return value.of_channels(kept) if isinstance(value, Requant) else value
 
 
 PASS = GraphPass(
