@@ -38,6 +38,7 @@ QUANTISE = "quantize digits.onnx --calibration digits.npz -o int.onnx"
 CODE_OF = {
     "suggestions.py": "TW5001",
     "kernel_fallback.py": "TW5101",
+    "no_tiling.py": "TW5101",
     "misfit.py": "TW5102",
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",

@@ -16,7 +16,7 @@ from tilewright.ir.programs.expressions import FunctionCall, Name, Number, Struc
 from tilewright.ir.programs.statements import Foreign
 
 KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
-CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"})
+CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"}, bases=())
 
 
 def test_values_operands_and_loops_are_filled_in() -> None:
@@ -27,7 +27,7 @@ def test_values_operands_and_loops_are_filled_in() -> None:
 def test_what_is_not_defined_is_an_error() -> None:
     with pytest.raises(TilewrightError, match="`call` has a name that it is not given: 'nothing' is not") as caught:
         render_call(replace(KERNEL, call="run(${nothing});"), CALL)
-    assert (caught.value.code, caught.value.details) == ("TW8062", ("it is given: X, added, count, loops, times",))
+    assert (caught.value.code, caught.value.details) == ("TW8062", ("it is given: X, added, bases, count, loops, times",))
 
 
 @pytest.mark.parametrize("source", ["int ${nothing};", (FragmentTemplate(name="${nothing}", text="int a;"),)])

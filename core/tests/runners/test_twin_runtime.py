@@ -211,8 +211,8 @@ def test_faults_that_only_change_values(tmp_path: Path, fault: str) -> None:
 def test_missing_barriers_are_races(tmp_path: Path, fault: str) -> None:
     old, new = SOMETIMES[fault]
     build(mutated(old, new), tmp_path, THREAD)
-    run = execute(tmp_path, 0, "free")
-    assert "ThreadSanitizer: data race" in run.said or run.fault
+    runs = (execute(tmp_path, seed, "free") for seed in range(5))  # on a busy machine cores may take turns
+    assert any("ThreadSanitizer: data race" in run.said or run.fault for run in runs)
 
 
 @pytest.mark.slow
