@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from tilewright.errors import TilewrightError
-from tilewright.ir.machines.platform import Engine, Memory, MemoryHierarchy, Platform, caller_memory, reachable
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.ir.machines.platform import Engine, Memory, MemoryHierarchy, Option, Platform, caller_memory, reachable
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, SCRATCHPAD_BYTES
 
 RAM, ROM = Memory(name="ram", size_bytes=64), Memory(name="rom", size_bytes=None, kind="const")
@@ -59,6 +60,21 @@ def test_what_is_not_there_is_refused(change, code: str) -> None:
     with pytest.raises(TilewrightError) as caught:
         change()
     assert caught.value.code == code
+
+
+def test_a_memory_that_a_setting_brings_is_refused_with_that_setting() -> None:
+    def configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
+        if settings["bank"] == "odd":
+            raise usage_error("TW1102", "not with the other settings", fix=("take another",))
+        extra = (replace(RAM, name="far"),) if settings["bank"] == "on" else ()
+        return replace(platform, memories=(RAM, ROM, *extra))
+
+    option = Option(name="bank", help="where", default="off", choices=("off", "odd", "on"))
+    target = replace(PLAIN, options=(option,), configure_with=configured)
+    with pytest.raises(TilewrightError) as caught:
+        target.configure({}).with_limits({"far": 1})
+    assert any(fix.startswith("--set bank=on") for fix in caught.value.fix)
+    assert target.configure({"bank": "on"}).with_limits({"far": 1}).memory("far").size_bytes == 1
 
 
 def test_what_a_target_follows_from_is_a_target() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.errors import typed, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean, nearest
 from tilewright.ir.codec import DERIVED
 from tilewright.ir.plugin_contract import demand_type
@@ -227,17 +227,30 @@ class Platform:
         names = sorted({memory.name for memory in self.memories})
         for name, size in sizes.items():
             if name not in names:
-                meant = nearest(name, names)
+                meant, setting = nearest(name, names), self._setting_with(name)
                 raise usage_error(
                     "TW1103",
                     f"target '{self.name}' has no memory '{name}'",
                     details=(*did_you_mean(name, names), f"it has: {', '.join(names)}"),
                     fix=(
                         *([typed("--memory", f"{meant}={size}")] if meant else []),
+                        *([typed("--set", setting, gives="has it")] if setting else []),
                         typed("tilewright", "targets", self.name),
                     ),
                 )
         return self.resized(sizes)
+
+    def _setting_with(self, memory: str) -> str:
+        """One setting, beside those there are, with which the target has the memory; "" where there is none."""
+        for option in self.options:
+            for choice in option.choices:
+                try:
+                    changed = self.configure({**self.settings, option.name: choice})
+                except TilewrightError:
+                    continue  # not with the others
+                if any(present.name == memory for present in changed.memories):
+                    return f"{option.name}={choice}"
+        return ""
 
     def resized(self, sizes: Mapping[str, int | None]) -> Platform:
         """The same platform with other memory sizes, settled; None is no limit, names it does not have are ignored."""

@@ -100,7 +100,7 @@ def _per_channel(name: str, value: Attribute, output: Mask) -> Attribute:
     """A requantisation with the scales of the channels that stay, and their zero points; others as they are."""
     kept = [channel for channel, stays in enumerate(output) if stays]
     if name in _ZERO_POINTS and isinstance(value, tuple) and len(value) == output.size:
-        return tuple(value[channel] for channel in kept)
+        return tuple(int(value[channel]) for channel in kept)
     return value.of_channels(kept) if isinstance(value, Requant) else value
 
 
