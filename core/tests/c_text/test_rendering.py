@@ -27,7 +27,10 @@ def test_values_operands_and_loops_are_filled_in() -> None:
 def test_what_is_not_defined_is_an_error() -> None:
     with pytest.raises(TilewrightError, match="`call` has a name that it is not given: 'nothing' is not") as caught:
         render_call(replace(KERNEL, call="run(${nothing});"), CALL)
-    assert (caught.value.code, caught.value.details) == ("TW8062", ("it is given: X, added, bases, count, loops, times",))
+    assert (caught.value.code, caught.value.details) == (
+        "TW8062",
+        ("it is given: X, added, bases, count, loops, times",),
+    )
 
 
 @pytest.mark.parametrize("source", ["int ${nothing};", (FragmentTemplate(name="${nothing}", text="int a;"),)])
