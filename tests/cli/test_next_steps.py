@@ -56,6 +56,7 @@ CODE_OF = {
 ONLY_WHEN_BROKEN = {
     "TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py",
     "TW5063": "a compiler that needs more stack than others: plugins/riscv/tests/test_stack_need.py",
+    "TW5068": "a machine with banks: core/tests/allocate/test_bank_places.py",
     "TW1241": "a file of several networks: plugins/tflite/tests/test_importing.py",
     "TW1201": "a file of nearly that name, which is no step but its name: core/tests/frontend/reading/test_reader.py",
     "TW1242": "an application of TFLM's: plugins/tflite/tests/test_exporting.py",
@@ -139,7 +140,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     ),
     "TW1102": (f"{RIGHT} --set aling=8", f"{RIGHT} --set align=7", "check net.onnx -t siracusa --set stack=7",
                "check net.onnx -t siracusa --set weights=l3"),
-    "TW1103": (f"{RIGHT} --memory sram=64K", f"{RIGHT} --pin conv=sram"),
+    "TW1103": (f"{RIGHT} --memory sram=64K", f"{RIGHT} --pin conv=sram", "check net.onnx -t siracusa --memory l3=1M"),
     "TW1110": ("explain TW0000",),
     "TW1111": (f"{RIGHT} --code-pass profiel", f"{RIGHT} --code-pass zzz"),
     "TW1112": (

@@ -36,7 +36,7 @@ def test_pins_are_patterns_or_files() -> None:
         decisions_from(("a=dtcm", "nowhere.json"))
     with pytest.raises(TilewrightError, match="TW1106") as caught:
         decisions_from(("nowhere",))
-    assert "--pin nowhere=MEMORY" in caught.value.fix[0] and "says no memory" in caught.value.message
+    assert "--pin nowhere=POOL" in caught.value.fix[0] and "says no memory" in caught.value.message
 
 
 def test_a_clock_that_is_typed_comes_before_the_boards(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def _no_pin(text: str) -> TilewrightError:
     return usage_error(
         "TW1106",
         f"'--pin {text}' says no memory, and is no file of decisions",
-        fix=(typed("--pin", f"{text}=MEMORY", gives="keeps what is called so in a memory"), PINS_FORM),
+        fix=(f"write --pin {text}=POOL to keep what is called so in a memory", PINS_FORM),
     )
 
 

@@ -249,7 +249,8 @@ def run_copies(folder: Path) -> str:
     (folder / "gvsoc").mkdir()
     (folder / "tw_rt.h").write_text(emitted_text("tw_rt.h"), encoding="ascii")
     (folder / "copies.c").write_bytes(Path(__file__).with_name("copies.c").read_bytes())
-    elf = programs.build(MACHINE, toolchains.demand_toolchain(MACHINE), SIRACUSA, folder, ["copies.c"])
+    platform = replace(SIRACUSA, backing="l3")  # it copies to the external RAM, too
+    elf = programs.build(MACHINE, toolchains.demand_toolchain(MACHINE), platform, folder, ["copies.c"])
     command = [simulator() or "", "--target=siracusa", f"--work-dir={folder / 'gvsoc'}", f"--binary={elf}", "run"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     return done.stdout + done.stderr
