@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.api.platform import Platform
+from tilewright.api.platform import Engine, Platform
 from tilewright.api.testing import CLUSTER
 from tilewright.errors import TilewrightError
 from tilewright_riscv.stacks import Stacks
@@ -64,6 +64,14 @@ def test_where_they_are_and_what_they_take(l1: int, settings: dict[str, str], me
 def test_where_they_may_be(l1: int, settings: dict[str, str], places: list[str]) -> None:
     """Near first: it is taken where both cost the same."""
     assert [one["stacks"] for one in STACKS.rivals(cluster(l1, **settings))] == places
+
+
+@pytest.mark.parametrize(("places", "more"), [("l1", 0.0), ("l2", 1.0)])
+def test_far_stacks_slow_what_cores_do_for_other_engines(places: str, more: float) -> None:
+    platform = cluster(stacks=places)
+    engines = (*platform.engines, Engine(name="npu", operations_per_cycle=9, queue=2))
+    settled = STACKS.settled(STACKS.settled(replace(platform, engines=engines)))
+    assert settled.engines[1].call_cycles == more * STACKS.outer_call_cycles
 
 
 def test_what_the_runtime_is_told() -> None:

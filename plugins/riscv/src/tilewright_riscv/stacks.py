@@ -99,8 +99,10 @@ class Stacks:
             slowdown=self.outer_slowdown if far else 1.0,
             stack_cycles=self.outer_read_cycles if far else 0.0,
         )
+        started = self.outer_call_cycles if far else 0.0  # cores start the jobs of other engines, and finish them
+        beside = (replace(each, call_cycles=started) for each in platform.engines[1:])
         taken = 0 if far else self.all_bytes(platform)
-        return replace(platform, engines=(engine, *platform.engines[1:]), runtime_bytes={near: taken})
+        return replace(platform, engines=(engine, *beside), runtime_bytes={near: taken})
 
     def for_kernels(self, platform: Platform, kernels: frozenset[str]) -> Platform:
         """For `Platform.settle_kernels`: stacks in the scratchpad are as large as what runs needs, where that is known
