@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from packed_product import ROWS, planned
 
-from tilewright.config.options import Options
-from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.kernel import Kernel, PlacedTile
 from tilewright.ir.plans.stages import Allocated
 from tilewright.plan.placed_packing import packed_for_places
-from tilewright.testing.cluster import CLUSTER, cluster, registry_for
+from tilewright.testing.cluster import CLUSTER
 
-ROWS, COLUMNS = 50, 40
 OPERANDS = ("A", "P", "Y")
 
 
@@ -35,26 +32,12 @@ KERNEL = Kernel(
 )  # fmt: skip
 
 
-def planned(kernel: Kernel = KERNEL, scratchpad_bytes: int = 1 << 10) -> Deployment:
-    ends = [
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, width])]
-        for name, width in (("x", COLUMNS), ("y", ROWS))
-    ]
-    weights = numpy_helper.from_array(np.ones((COLUMNS, ROWS), np.float32), "w")
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "only")], "g", *ends, [weights])
-    onnx = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    registry = registry_for(cluster(scratchpad_bytes))
-    return Deployment(
-        onnx, CLUSTER.name, Options(), replace(registry, kernels={**registry.kernels, kernel.name: kernel})
-    )
-
-
 def table(plan: Allocated) -> np.ndarray[Any, Any]:
     return plan.tiled.scheduled.bound.constants["only.P"]
 
 
 def test_each_tile_has_the_places_of_its_buffers_in_turn() -> None:
-    made = planned()
+    made = planned(KERNEL, 1 << 10)
     plan = made.allocated
     (hop,) = plan.tiled.groups[0].region.hops
     (cut,) = hop.nest
@@ -70,20 +53,20 @@ def test_each_tile_has_the_places_of_its_buffers_in_turn() -> None:
 
 
 def test_packing_again_changes_nothing() -> None:
-    made = planned()
+    made = planned(KERNEL, 1 << 10)
     again = packed_for_places(made.allocated, made.registry.operators)
     assert again.plan_id == made.allocated.plan_id and (table(again) == table(made.allocated)).all()
     assert not table(again).flags.writeable
 
 
 def test_the_plan_has_another_id_and_the_same_places() -> None:
-    made = planned()
+    made = planned(KERNEL, 1 << 10)
     bare = made.planning.plan(made.planned_with)
     assert bare.plan_id != made.allocated.plan_id and bare.placements == made.allocated.placements
 
 
 def test_a_plan_without_such_kernels_stays_itself() -> None:
-    made = planned(replace(KERNEL, pack_placed=None))
+    made = planned(replace(KERNEL, pack_placed=None), 1 << 10)
     assert packed_for_places(made.allocated, made.registry.operators) is made.allocated
 
 

@@ -7,15 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from packed_product import COLUMNS, ROWS, planned
 
-from tilewright.config.options import Options
-from tilewright.deployment import Deployment
 from tilewright.ir.machines.kernel import Kernel, TileShape
 from tilewright.plan.tile_packing import packed_for_tiles
-from tilewright.testing.cluster import CLUSTER, cluster, registry_for
-
-ROWS, COLUMNS = 50, 40
+from tilewright.testing.cluster import CLUSTER
 
 
 def numbered(tile: TileShape) -> Mapping[str, np.ndarray[Any, Any]]:
@@ -34,20 +30,6 @@ KERNEL = Kernel(
     rank=1,
     call=";",
 )
-
-
-def planned(kernel: Kernel, scratchpad_bytes: int) -> Deployment:
-    ends = [
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, width])]
-        for name, width in (("x", COLUMNS), ("y", ROWS))
-    ]
-    weights = numpy_helper.from_array(np.ones((COLUMNS, ROWS), np.float32), "w")
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "only")], "g", *ends, [weights])
-    onnx = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    registry = registry_for(cluster(scratchpad_bytes))
-    return Deployment(
-        onnx, CLUSTER.name, Options(), replace(registry, kernels={**registry.kernels, kernel.name: kernel})
-    )
 
 
 def test_each_tile_has_its_bytes_and_the_plan_another_id() -> None:
